@@ -86,7 +86,7 @@ func resultOf(s Start, attempts []core.Attempt) *core.Attempt {
 	return nil
 }
 
-// forgivable tells whether an attempt that ended so did so by itself, and the rules decided about
+// forgivable reports whether an attempt that ended so did so by itself, and the rules decided about
 // another.
 func forgivable(class task.Class) bool {
 	return class == task.Error || class == task.TimedOut || class == task.OutOfMemory
@@ -94,10 +94,10 @@ func forgivable(class task.Class) bool {
 
 // aftermath is for how long after a fault an attempt may begin that is superseded already, and is
 // fenced: a worker that died between claim and acknowledgement gets the delivery again. One that
-// was lost may have begun only then: whoever loses it cannot know.
+// was lost may have begun only then: the one who loses it cannot know.
 const aftermath = 20 * time.Second
 
-// excused tells whether a fault explains that an attempt was followed by another. One that began
+// excused reports whether a fault explains that an attempt was followed by another. One that began
 // after the other had been on its way to its worker all the time, which may have been gone for
 // long.
 func (c *checker) excused(s, next Start, fenced bool) bool {

@@ -43,7 +43,7 @@ func (c *Core) sendState(w *worker) {
 	c.sendFollowed(w, true)
 }
 
-// sendDrain tells a worker whether it may take anything new.
+// sendDrain asks a worker to take nothing new, or to take tasks again.
 func (c *Core) sendDrain(w *worker) {
 	off := !w.record.Drained && w.quarantine.until.IsZero()
 	c.sendControl(w.record.Name, task.Control{Kind: task.DrainControl, Off: off})

@@ -48,7 +48,7 @@ func (c *Core) sendFollowToAll(sweep string, on bool) {
 	}
 }
 
-// sendFollowed tells a worker what is followed and, with expected, what is about to be.
+// sendFollowed sends a worker what is followed and, with expected, what is about to be.
 func (c *Core) sendFollowed(w *worker, expected bool) {
 	for _, sweep := range slices.Sorted(maps.Keys(c.memory.Followers)) {
 		c.sendFollow(w.record.Name, sweep, true)

@@ -26,7 +26,7 @@ func (r Record) RanIn(image, worker string) (Record, bool) {
 			}
 		}
 	}
-	images := maps.Clone(r.Images) // whoever has the record as it was may read it still
+	images := maps.Clone(r.Images) // others may still read the record as it was
 	if images == nil {
 		images = Images{}
 	}

@@ -11,7 +11,7 @@ import (
 
 // Event applies what a worker reports of an attempt that was placed on it; now is the master's
 // time, as clocks of hosts differ. Events that repeat change nothing; what belongs to an attempt
-// that no longer counts is fenced: its program is told to stop, its result is kept as superseded.
+// that no longer counts is fenced: its program is stopped, its result is kept as superseded.
 func (l *Ledger) Event(e task.Event, now time.Time) {
 	t := l.currentTask(e)
 	if t == nil {

@@ -53,7 +53,7 @@ func (l *Ledger) fence(e task.Event) {
 }
 
 // Reject answers an event of an attempt that was not placed on its worker: what seems to run there
-// is told to stop, and nothing is kept.
+// is stopped, and nothing is kept.
 func (l *Ledger) Reject(e task.Event) {
 	if e.Kind == task.ClaimedEvent || e.Kind == task.StartedEvent {
 		l.stopSuperseded(e.Worker, e.Index, e.Attempt)
@@ -61,8 +61,8 @@ func (l *Ledger) Reject(e task.Event) {
 }
 
 // ConfirmRunning applies that a worker says it runs an attempt. An attempt that does not count is
-// told to stop, and one that was told to end is told again: the first message may have got lost. It
-// reports whether the worker is sent anything.
+// stopped, and a request to stop one is repeated: the first message may have been lost. It reports
+// whether the worker is sent anything.
 func (l *Ledger) ConfirmRunning(worker string, index int64, number int) (sent bool) {
 	before := len(l.changes.Controls)
 	if t := l.open[index]; !l.isAssigned(worker, index, number) {
@@ -73,7 +73,7 @@ func (l *Ledger) ConfirmRunning(worker string, index int64, number int) (sent bo
 	return len(l.changes.Controls) > before
 }
 
-// stopSuperseded tells a worker to stop an attempt that does not count.
+// stopSuperseded asks a worker to stop an attempt that does not count.
 func (l *Ledger) stopSuperseded(worker string, index int64, number int) {
 	l.sendControl(worker, task.Control{Kind: task.StopControl, Index: index, Attempt: number,
 		Reason: "superseded"})

@@ -27,7 +27,7 @@ const (
 )
 
 // MarkLost declares a worker gone ("": all of them). What it ran is lost, its other attempts are
-// placed again, and it is told to stop them if it may still be there. The outcome of a lost attempt
+// placed again, and it is asked to stop them if it may still be there. The outcome of a lost attempt
 // has no duration, as nobody knows it.
 func (l *Ledger) MarkLost(worker, reason string, departure Departure, now time.Time) {
 	for _, t := range l.assignedTo(worker) {

@@ -13,7 +13,7 @@ type Rows struct {
 	Workers []WorkerRecord
 	Gone    []string // workers whose rows go
 	Audit   []AuditEntry
-	// Held is what workers told of damaged sweeps, in order: it is to be decided when they are
+	// Held is what workers reported of damaged sweeps, in order, to be decided when they are
 	// repaired.
 	Held []task.Event
 }

@@ -134,7 +134,7 @@ func (c *Core) setUndersupplied(w *worker, undersupplied bool) {
 // highest priority in turn, a batch each, and then, of what they leave, those of the next. The
 // tasks that a worker has of a sweep are a part of what it should have of that sweep alone, and its
 // parts of all sweeps add up to one. A sweep keeps its turn until it fits: otherwise one of short
-// tasks, which always fits, would keep out one of long tasks for ever. It reports whether it placed
+// tasks, which always fits, would keep out one of long tasks forever. It reports whether it placed
 // anything.
 func (c *Core) fill(w *worker, onlyFree bool) (placed bool) {
 	f := filling{c: c, w: w, others: c.available > 1, onlyFree: onlyFree, free: w.capacity}

@@ -33,11 +33,11 @@ func (l *rateLimit) first(now time.Time, window time.Duration) (others int, ok b
 	return max(0, before-1), true
 }
 
-// maxStops bounds how often in a second a worker is told to stop attempts that do not count. What
+// maxStops bounds how often in a second a worker is asked to stop attempts that do not count. What
 // it says may be made up; what really runs there is in its next heartbeats, too.
 const maxStops = 512
 
-// mayStop reports whether a worker may be told to stop one more attempt now.
+// mayStop reports whether a worker may be asked to stop one more attempt now.
 func (w *worker) mayStop(now time.Time) bool {
 	return w.stops.add(now, time.Second) <= maxStops
 }

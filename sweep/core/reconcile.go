@@ -54,7 +54,7 @@ func (w *worker) noteEvent(e *task.Event, now time.Time) {
 // differ all the time, as events and heartbeats take different ways; what counts is how long the
 // same difference lasts.
 //
-//   - What runs there and does not count is told to stop, and what was asked to end is asked again.
+//   - What runs there and does not count is stopped, and requests to stop attempts are repeated.
 //   - What is on its way for 3 s to a worker that waits for work is sent again, as the same
 //     attempts.
 //   - What is on its way for 3 s to a worker that refuses tasks goes to others: it was refused,

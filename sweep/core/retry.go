@@ -46,9 +46,9 @@ func (t *Task) charge(c task.Class, rules task.Retry) (retry bool) {
 	return true
 }
 
-// maxUncharged bounds the uncharged attempts of a task that its workers can cause: those that
-// they stop although nobody asked for that, as a worker does that is ended, and those that they
-// claim and do not start. A worker that always does so would have a task for ever.
+// maxUncharged bounds the uncharged attempts of a task that its workers can cause: those that they
+// stop without a request, as when they are ended themselves, and those that they claim and do not
+// start. A worker that always does so would keep a task forever.
 const maxUncharged = 32
 
 // uncharged returns how many of its attempts are charged to no retry rule.

@@ -20,7 +20,7 @@
 //
 // # Versions
 //
-// What is of a newer version than this program reads is delivered, too, so that whoever gets it
+// What is of a newer version than this program reads is delivered, too, so that its receiver
 // refuses it in words. Only the fields that the versions in package task name may be relied on
 // then.
 package queue
@@ -56,10 +56,10 @@ type MasterEndpoint interface {
 	Heartbeats(ctx context.Context) <-chan task.Heartbeat
 	// Pieces delivers workers' answers to ReadControl and MeasureControl; they may be lost.
 	Pieces(ctx context.Context) <-chan task.Piece
-	// RemoveWorker drops a worker's queue with everything that waits in it. It is no error when
+	// RemoveWorker drops a worker's queue with everything that waits in it. It is not an error if
 	// there is none.
 	RemoveWorker(ctx context.Context, worker string) error
-	// Status tells how the queue is reached now. It never blocks.
+	// Status returns how the queue is reached now. It never blocks.
 	Status() Status
 	// Lines delivers live output, in order for each worker. It is bounded: when the master is slow,
 	// lines are lost, and the next line of their stream says how many. Without a stream open, and

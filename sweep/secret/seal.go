@@ -36,7 +36,7 @@ func (k *Key) Public() []byte { return k.private.PublicKey().Bytes() }
 func Seal(public []byte, about string, v Values) ([]byte, error) {
 	to, err := hpke.DHKEM(ecdh.X25519()).NewPublicKey(public)
 	if err != nil {
-		return nil, fmt.Errorf("seal secrets: the key that asks for them is none: %w", err)
+		return nil, fmt.Errorf("seal secrets: invalid public key of the worker: %w", err)
 	}
 	text, err := json.Marshal(map[string]string(v))
 	if err != nil {

@@ -38,7 +38,7 @@ func (r *Reader) AttemptWorker(ctx context.Context, sweep string, index int64, a
 	name, isText := worker.(string)
 	if !isNumber || !isText {
 		return AttemptWorker{}, &DamagedTask{task.ID{Sweep: sweep, Index: index},
-			fmt.Errorf("%v is no number of an attempt, or %v no worker", newest, worker)}
+			fmt.Errorf("%v is not the number of an attempt, or %v is not a worker", newest, worker)}
 	}
 	return AttemptWorker{Worker: name, Newest: int(number)}, nil
 }

@@ -109,7 +109,7 @@ func (r *columnCache) update(seq int64, tasks []core.Task) {
 	c.pendingMu.Lock()
 	c.pending = append(c.pending, tasks...)
 	c.pendingMu.Unlock()
-	if c.mu.TryLock() { // whoever reads them now is not waited for: the next takes it in
+	if c.mu.TryLock() { // a reader that has them is not waited for: the next one applies it
 		c.applyPending()
 		c.mu.Unlock()
 	}
@@ -170,9 +170,9 @@ func (r *columnCache) has(seq int64, requested []*cachedColumn) bool {
 	return ok
 }
 
-// errEvicted tells that columns were forgotten while a question waited for them: what was
-// committed since is not in them.
-var errEvicted = errors.New("the columns were forgotten")
+// errEvicted says that columns were evicted while a query waited for them: they lack what was
+// committed since.
+var errEvicted = errors.New("the columns were evicted")
 
 // ask calls each with tasks, as [Reader.Scan] does.
 func (c *sweepColumns) ask(ctx context.Context, r *Reader, s Sweep, q TaskQuery,

@@ -14,15 +14,15 @@ import (
 	"mlframework/sweep/task"
 )
 
-// heldFolder is where, beside the database, a file for each damaged sweep has the events that
-// workers told of it, one a line. They are not in the database, which is what is replaced when the
+// heldFolder is where, beside the database, a file for each damaged sweep has the events that its
+// workers reported, one a line. They are not in the database, which is what is replaced when the
 // sweep is repaired.
 const heldFolder = "held"
 
 // MaxHeldBytes is how long the file of one sweep becomes.
 const MaxHeldBytes = 64 << 20
 
-// HoldEvents keeps what workers tell of damaged sweeps, in order. When it returns nil it is on
+// HoldEvents keeps what workers report of damaged sweeps, in order. When it returns nil it is on
 // disk. Dropped are those for which there was no room; they are in no file.
 func (s *Store) HoldEvents(events []task.Event) (dropped []task.Event, err error) {
 	lines := map[string]*bytes.Buffer{}

@@ -157,7 +157,7 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 	"state": func(t *core.Task, _ *rowBuffer, v driver.Value) error {
 		n, ok := v.(int64)
 		if !ok || n < 0 || n >= int64(len(task.States)) {
-			return fmt.Errorf("%v is no state", v)
+			return fmt.Errorf("%v is not a state", v)
 		}
 		t.State = task.State(n)
 		return nil
@@ -209,7 +209,7 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 	"metrics": func(t *core.Task, m *rowBuffer, v driver.Value) (err error) {
 		text, ok := v.(string)
 		if !ok {
-			return fmt.Errorf("%v are no metrics", v)
+			return fmt.Errorf("%v is not a text with metrics", v)
 		}
 		m.metrics, err = metric.AppendFinal(m.metrics[:0], text)
 		m.outcome.Metrics = m.metrics
@@ -233,7 +233,7 @@ func intDecoder(set func(*core.Task, *rowBuffer, int64)) func(*core.Task, *rowBu
 	return func(t *core.Task, m *rowBuffer, v driver.Value) error {
 		n, ok := v.(int64)
 		if !ok {
-			return fmt.Errorf("%v is no whole number", v)
+			return fmt.Errorf("%v is not an integer", v)
 		}
 		set(t, m, n)
 		return nil
@@ -245,7 +245,7 @@ func textDecoder(set func(*core.Task, *rowBuffer, string)) func(*core.Task, *row
 	return func(t *core.Task, m *rowBuffer, v driver.Value) error {
 		text, ok := v.(string)
 		if !ok {
-			return fmt.Errorf("%v is no text", v)
+			return fmt.Errorf("%v is not a text", v)
 		}
 		set(t, m, text)
 		return nil
@@ -260,7 +260,7 @@ func jsonDecoder(in func(*core.Task, *rowBuffer) any) func(*core.Task, *rowBuffe
 func decodeJSON(v driver.Value, into any) error {
 	text, ok := v.(string)
 	if !ok {
-		return fmt.Errorf("%v is no JSON", v)
+		return fmt.Errorf("%v is not JSON", v)
 	}
 	return json.Unmarshal([]byte(text), into)
 }

@@ -43,7 +43,7 @@ type Store struct {
 }
 
 // Open makes the folder and the store as needed, brings the schema up to date and takes the
-// writer's lock: *InUse when another process has it. Name is what others are told of this one, such
+// writer's lock: *InUse when another process has it. Name is what others see as its holder, such
 // as "run-tasks run_training".
 func Open(ctx context.Context, folder, name string) (*Store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -121,8 +121,8 @@ func connect(folder string, pragmas []string, query url.Values) (*sql.DB, error)
 	return sql.Open("sqlite", u.String())
 }
 
-// readable gives errors of the database the words that a user can act on; they keep what errors.Is
-// tells apart.
+// readable gives errors of the database the words that a user can act on; errors.Is
+// sees the same ones.
 func readable(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

@@ -173,8 +173,8 @@ func (c *sweepColumns) scan(ctx context.Context, q TaskQuery, requested []*cache
 	return nil
 }
 
-// errNoRoom tells that what a question looks at has no room in memory.
-var errNoRoom = errors.New("the columns and their texts have no room in memory")
+// errNoRoom says that the columns of a query do not fit in memory.
+var errNoRoom = errors.New("the columns and their texts do not fit in memory")
 
 // stateBits is room for a task's state beside its index: two columns that are read as one cost
 // half.

@@ -39,5 +39,5 @@
 // # Connections
 //
 // Each end has one connection that publishes and one that consumes, since a broker that is short of
-// memory stops reading from those that publish. Both are tried for ever.
+// memory stops reading from those that publish. Both are retried forever.
 package amqp

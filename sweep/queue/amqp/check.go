@@ -6,7 +6,7 @@ import (
 	"mlframework/sweep/queue/rights"
 )
 
-// Check connects once and tells what is wrong: a *Fault, or what is wrong with the options. It does
+// Check connects once and returns the fault: a *Fault, or what is wrong with the options. It does
 // not try again.
 func Check(ctx context.Context, o Options) error {
 	o, at, err := o.checked()

@@ -62,7 +62,7 @@ func (o Options) checked() (Options, address, error) {
 		return o, address{}, fmt.Errorf("%q would send the password to another machine in the "+
 			"clear: write amqps://HOST:PORT/VHOST", o.URL)
 	case !isMetricsAddress(o.Metrics):
-		return o, address{}, errors.New("the address of the broker's metrics is none: write " +
+		return o, address{}, errors.New("invalid address of the broker's metrics: write " +
 			"http://HOST:15692")
 	case o.Credentials == "":
 		return o, address{}, errors.New("no file with the broker's credentials is named: it has " +

@@ -23,7 +23,7 @@ type WorkerEndpoint struct {
 var _ queue.WorkerEndpoint = (*WorkerEndpoint)(nil)
 
 // NewWorkerEndpoint makes the end of one worker. It returns at once and tries to reach the broker
-// for ever; only wrong options and a name that no worker can have are errors. Close it.
+// forever; only wrong options and a name that no worker can have are errors. Close it.
 func NewWorkerEndpoint(worker string, o Options) (*WorkerEndpoint, error) {
 	if err := rights.CheckWorker(worker); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (p *WorkerEndpoint) route(kind rights.MessageKind) route {
 // Close ends its connections and streams.
 func (p *WorkerEndpoint) Close() { p.endpoint.close() }
 
-// Status tells how the broker is reached now. It never blocks.
+// Status returns how the broker is reached now. It never blocks.
 func (p *WorkerEndpoint) Status() queue.Status { return p.endpoint.queueStatus() }
 
 // Consume implements queue.WorkerEndpoint.

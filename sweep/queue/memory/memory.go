@@ -41,7 +41,7 @@ type Queue struct {
 var _ queue.MasterEndpoint = (*Queue)(nil)
 
 // New makes an empty queue. What is sent comes as it is: to encode and decode it takes 2 % more of
-// the processor in a local run of 3,000 tasks that do nothing, and nobody needs it there.
+// the processor in a local run of 3,000 tasks that do nothing, and it is not needed there.
 func New() *Queue { return &Queue{} }
 
 // NewEncoding makes an empty queue whose messages are encoded and read on their way as they are
@@ -53,7 +53,7 @@ func NewEncoding() *Queue { return &Queue{encodes: true} }
 func (q *Queue) Outage(on bool) { q.outage.set(on) }
 
 // Purge drops the batches that wait for a worker, as a person with a broker's tools might, and
-// tells how many they were.
+// returns how many there were.
 func (q *Queue) Purge(worker string) int { return q.endpoint(worker).tasks.purge() }
 
 // Worker returns the endpoint of a worker.

@@ -9,7 +9,7 @@ import (
 	"mlframework/sweep/queue"
 )
 
-// openTransient moves items from a queue to whoever reads, until ctx ends. What nobody took by then
+// openTransient moves items from a queue to its reader, until ctx ends. What was not taken by then
 // stays in the queue.
 func openTransient[T any](ctx context.Context, b *fifo[T]) <-chan T {
 	out := make(chan T)

@@ -2,7 +2,7 @@
 // for the master and one for each worker, and the policies that bound what may lie there.
 //
 // It is pure. sweep/queue/amqp, infra/broker and the commands may import it; it imports the
-// standard library only, so that whoever makes the users agrees with whoever uses them.
+// standard library only, so that the code that makes the users agrees with the code that uses them.
 //
 // # Least rights
 //
