@@ -26,19 +26,22 @@ type applier struct {
 	local   *docker.Engine // this machine's; nil: not asked for yet
 	// shipping has room for the images that are sent at once.
 	shipping chan struct{}
+	// before are the secrets before a rotation that the broker does not know of; nil: there is none.
+	before *broker.Secrets
 }
 
 // undo takes back what a step did.
 type undo struct {
 	host, what string
 	do         func(context.Context) error
+	rotation   bool // of secrets: not when the broker has the new ones
 }
 
 // undoes notes how to take back what a step is about to do: before it does, as a call that is cut off may have been carried out.
 func (a *applier) undoes(m *machine, what string, do func(context.Context) error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.undone = append(a.undone, undo{m.name, what, do})
+	a.undone = append(a.undone, undo{host: m.name, what: what, do: do})
 }
 
 // changeTime bounds one change that is not cut off.
@@ -83,6 +86,10 @@ func (a *applier) do(ctx context.Context, s plan.Step) error {
 		return a.files(ctx, m)
 	case plan.Secrets:
 		return a.writeSecrets(ctx, m, do)
+	case plan.Rotate:
+		return a.rotate(ctx, m, do)
+	case plan.Finish:
+		return a.finish(ctx, m)
 	case plan.Users:
 		return a.users(ctx, m, do)
 	case plan.Image, plan.Build, plan.Ship, plan.Base:
@@ -91,7 +98,7 @@ func (a *applier) do(ctx context.Context, s plan.Step) error {
 		return a.network(ctx, m, do)
 	case plan.Volume:
 		return a.volume(ctx, m, do)
-	case plan.Run, plan.Start, plan.Remove, plan.Clear:
+	case plan.Run, plan.Start, plan.Restart, plan.Remove, plan.Clear:
 		return a.container(ctx, m, s.Do)
 	case plan.Keep:
 		if a.old.Version != 0 {
@@ -128,13 +135,22 @@ func (a *applier) writeSecrets(ctx context.Context, m *machine, do plan.Secrets)
 	if err != nil {
 		return err
 	}
+	if do.For != plan.Monitor && do.For != plan.MonitorTokens {
+		a.undoesRotation(m, do, func(s broker.Secrets) []broker.File {
+			files, _ := s.Client(do.For) // a user who was not there before has none, and needs none
+			return files
+		})
+	}
 	return m.put(ctx, do.Dir, files, do.UID, do.GID)
 }
 
-// secretFiles returns the monitor's certificate, or the credentials of a user of the broker.
+// secretFiles returns the monitor's certificate or tokens, or the credentials of a user of the broker.
 func (a *applier) secretFiles(ctx context.Context, do plan.Secrets) ([]broker.File, error) {
-	if do.For == plan.Monitor {
+	switch do.For {
+	case plan.Monitor:
 		return broker.Certificate(a.o.Random, a.o.Now(), do.Names)
+	case plan.MonitorTokens:
+		return broker.Tokens(a.o.Random)
 	}
 	secrets, err := a.brokerSecrets(ctx, a.machines[a.request.Master], false)
 	if err != nil {
@@ -169,6 +185,16 @@ func gone(err error) error {
 func (a *applier) container(ctx context.Context, m *machine, what plan.Action) error {
 	switch do := what.(type) {
 	case plan.Start:
+		if do.Name == a.request.Container(plan.Broker) {
+			a.commitRotation() // it reads its files
+		}
+		return m.engine.Start(ctx, do.Name)
+	case plan.Restart:
+		ctx, cancel := withoutCancel(ctx)
+		defer cancel()
+		if err := m.engine.Stop(ctx, do.Name, do.Grace); err != nil {
+			return err
+		}
 		return m.engine.Start(ctx, do.Name)
 	case plan.Remove:
 		if err := gone(m.engine.Stop(ctx, do.ID, do.Grace)); err != nil {
@@ -186,6 +212,9 @@ func (a *applier) container(ctx context.Context, m *machine, what plan.Action) e
 // run starts a container. One that took another's place stays whatever happens later: the cluster
 // ran before, and goes on.
 func (a *applier) run(ctx context.Context, m *machine, do plan.Run) error {
+	if do.Spec.Labels[plan.RoleLabel] == plan.Broker {
+		a.commitRotation() // it reads its files
+	}
 	if do.Replace != "" {
 		return a.replace(ctx, m, do)
 	}

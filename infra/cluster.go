@@ -26,6 +26,7 @@ type Cluster struct {
 	*session
 	place  Place
 	Record layout.Record
+	ends   certificates
 }
 
 // NoCluster says that nothing runs under a name, or nothing that this user may use.

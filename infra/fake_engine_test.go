@@ -27,6 +27,8 @@ type engine struct {
 	images     map[string]bool
 	refuses    map[string]string // why a container of that name does not start
 	stopped    func()            // called when a container was stopped; nil is not
+	execs      [][]string        // what was run in containers
+	exit       int               // how that ends
 	changes    int
 	made       int // containers so far
 }
@@ -184,9 +186,15 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 		delete(e.containers, c.Name)
 		w.WriteHeader(http.StatusNoContent)
 	}))
-	mux.HandleFunc("POST /containers/{id}/exec", find(func(w http.ResponseWriter, c *noted) {
-		answer(w, map[string]string{"Id": c.Name})
-	}))
+	mux.HandleFunc("POST /containers/{id}/exec", func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Cmd []string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			fail(w, http.StatusBadRequest, err.Error())
+			return
+		}
+		e.execs = append(e.execs, append([]string{r.PathValue("id")}, body.Cmd...))
+		answer(w, map[string]string{"Id": r.PathValue("id")})
+	})
 	mux.HandleFunc("POST /exec/{id}/start", func(w http.ResponseWriter, _ *http.Request) {
 		conn, buffered, err := w.(http.Hijacker).Hijack()
 		if err != nil {
@@ -197,7 +205,7 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 		_, _ = io.Copy(io.Discard, buffered) // until its input ends
 	})
 	mux.HandleFunc("GET /exec/{id}/json", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{"Running": false, "ExitCode": 0})
+		answer(w, map[string]any{"Running": false, "ExitCode": e.exit})
 	})
 	mux.HandleFunc("GET /containers/{id}/logs", find(func(http.ResponseWriter, *noted) {}))
 }

@@ -37,7 +37,8 @@ type fakeHost struct {
 	remote.Host // this machine
 	name, home  string
 	engine      *engine
-	single      bool // one session at a time, as with MaxSessions 1
+	single      bool                // one session at a time, as with MaxSessions 1
+	tcp         map[string]net.Addr // where what listens at an address of the host is
 	piped       atomic.Bool
 }
 
@@ -66,6 +67,9 @@ func (h *fakeHost) Pipe(ctx context.Context, c remote.Command) (net.Conn, error)
 }
 
 func (h *fakeHost) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if at, there := h.tcp[address]; there {
+		return new(net.Dialer).DialContext(ctx, network, at.String())
+	}
 	if address != docker.Socket {
 		return nil, &remote.Error{Host: h.name, Op: "open " + address, Kind: remote.Forward}
 	}
@@ -83,6 +87,7 @@ type fakeHosts struct {
 	mu      sync.Mutex
 	warned  []string
 	drained map[string]bool // workers that were told to take nothing more
+	did     func(string)    // called with every step that has ended; nil is not
 }
 
 // newSweepd is a program in the place of sweepd: this one is the agent, and it finds every broker.
@@ -151,7 +156,7 @@ func (f *fakeHosts) Connect(ctx context.Context, to remote.Target) (remote.Host,
 		return nil, err
 	}
 	return &fakeHost{Host: here, name: h.name, home: h.home, engine: h.engine,
-		single: h.single}, nil
+		single: h.single, tcp: h.tcp}, nil
 }
 
 func (f *fakeHosts) ConnectAll(
@@ -199,8 +204,13 @@ func (f *fakeHosts) Forget(context.Context, infra.Dial, string) error { return n
 
 func (f *fakeHosts) Revisions(context.Context, infra.Dial) ([]string, error) { return nil, nil }
 
-func (f *fakeHosts) Did(host, what string, _ time.Duration) { f.t.Log(host, what) }
-func (f *fakeHosts) Says(host, what string)                 { f.t.Log(host, what) }
+func (f *fakeHosts) Did(host, what string, _ time.Duration) {
+	f.t.Log(host, what)
+	if f.did != nil {
+		f.did(what)
+	}
+}
+func (f *fakeHosts) Says(host, what string) { f.t.Log(host, what) }
 
 func (f *fakeHosts) Warn(host, what string) {
 	f.t.Log(host, "warning:", what)

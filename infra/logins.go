@@ -49,19 +49,33 @@ func (s *session) readSecrets(ctx context.Context, m *machine, create bool) (bro
 
 // setLogins gives the cluster exactly these users of the broker, keeps that, and returns the secrets.
 func (s *session) setLogins(ctx context.Context, m *machine, l plan.Logins) (broker.Secrets, error) {
+	return s.changeSecrets(ctx, m, func(secrets broker.Secrets) (broker.Secrets, error) {
+		return s.withLogins(secrets, l)
+	})
+}
+
+// withLogins returns secrets of exactly these users.
+func (s *session) withLogins(secrets broker.Secrets, l plan.Logins) (broker.Secrets, error) {
+	secrets, err := secrets.WithUsers(s.o.Random, l.Users)
+	if err == nil {
+		secrets, err = secrets.WithCookie(s.o.Random)
+	}
+	secrets.Pending = l.Pending
+	return secrets, err
+}
+
+// changeSecrets changes the cluster's secrets, keeps what they are then, and returns that.
+func (s *session) changeSecrets(ctx context.Context, m *machine,
+	change func(broker.Secrets) (broker.Secrets, error)) (broker.Secrets, error) {
 	s.once.Lock()
 	defer s.once.Unlock()
 	secrets, err := s.readSecrets(ctx, m, true)
 	if err == nil {
-		secrets, err = secrets.WithUsers(s.o.Random, l.Users)
-	}
-	if err == nil {
-		secrets, err = secrets.WithCookie(s.o.Random)
+		secrets, err = change(secrets)
 	}
 	if err != nil {
 		return secrets, err
 	}
-	secrets.Pending = l.Pending
 	text, err := json.Marshal(secrets)
 	if err != nil {
 		return secrets, err
@@ -74,39 +88,35 @@ func (s *session) setLogins(ctx context.Context, m *machine, l plan.Logins) (bro
 	return secrets, nil
 }
 
-// logins reads which users the broker has; none where there is no cluster yet.
-func (m *machine) logins(ctx context.Context) (plan.Logins, error) {
-	file := layout.Root(m.found.Root).Secrets()
-	text, err := m.text(ctx, file)
-	if err != nil || text == "" {
-		return plan.Logins{}, err
-	}
-	kept, err := broker.ParseSecrets([]byte(text))
-	if err != nil {
-		return plan.Logins{}, fmt.Errorf("%s: %w", file, err)
-	}
-	return plan.Logins{Users: kept.Users(), Pending: kept.Pending}, nil
-}
-
 // brokerFiles writes what the broker reads when it starts.
 func (a *applier) brokerFiles(ctx context.Context, m *machine, do plan.Secrets) error {
-	secrets, err := a.setLogins(ctx, m, do.Logins)
+	secrets, err := a.changeSecrets(ctx, m, func(s broker.Secrets) (broker.Secrets, error) {
+		s, err := a.withLogins(s, do.Logins)
+		if err == nil && do.Renew {
+			s, err = s.Renewed(a.o.Random, a.o.Now())
+		}
+		return s, err
+	})
 	if err != nil {
 		return err
 	}
+	a.undoesRotation(m, do, broker.Secrets.Files)
 	return m.put(ctx, do.Dir, secrets.Files(), do.UID, do.GID)
 }
 
-// haveUsers runs in the broker's container: it takes the definitions of $1 and deletes all users but those that follow.
-// rabbitmqctl returns when the definitions are in effect (rabbit_definitions:apply_defs), though it says otherwise, and
+// haveUsers runs in the broker's container: it takes the definitions of $1, deletes all users but those that follow $2, and has
+// new connections meet the certificate that lies there. Then it closes all connections when $2 is not empty. rabbitmqctl returns when the definitions are in effect (rabbit_definitions:apply_defs), though it says otherwise, and
 // RabbitMQ closes the connections of users that it deletes (rabbit_connection_tracking).
 const haveUsers = `rabbitmqctl -q import_definitions "$1" >&2 || exit
-shift
+close=$2
+shift 2
 users=$(rabbitmqctl -q list_users --no-table-headers) || exit
 echo "$users" | while read -r user tags; do
 	for known; do [ "$known" != "$user" ] || continue 2; done
 	rabbitmqctl -q delete_user "$user" >&2 || exit
-done`
+done || exit
+rabbitmqctl -q eval 'ssl:clear_pem_cache().' >&2 || exit
+[ -z "$close" ] || rabbitmqctl -q close_all_connections "$close" >&2`
 
 // users has the broker that runs have the users of its files, and no others.
 func (a *applier) users(ctx context.Context, m *machine, do plan.Users) error {
@@ -122,8 +132,13 @@ func (a *applier) users(ctx context.Context, m *machine, do plan.Users) error {
 			return a.users(ctx, m, back)
 		})
 	}
+	a.commitRotation()
 	var said bytes.Buffer
-	argv := append([]string{"sh", "-c", haveUsers, "sh", path.Join(broker.Folder, broker.DefinitionsFile)}, do.Logins.Users...)
+	why := ""
+	if do.Close {
+		why = "log in again, with the new password"
+	}
+	argv := append([]string{"sh", "-c", haveUsers, "sh", path.Join(broker.Folder, broker.DefinitionsFile), why}, do.Logins.Users...)
 	code, err := m.engine.Exec(ctx, do.Container, docker.Command{Argv: argv}, nil, &said, &said)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("rabbitmqctl in the broker's container ended with %d: %s", code, strings.TrimSpace(said.String()))

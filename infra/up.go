@@ -89,6 +89,9 @@ func (u *up) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	u.running(ctx)
+	if err := u.checkRotation(); err != nil {
+		return Result{}, err
+	}
 	p := plan.Make(u.request.Cluster, u.found(), u.old)
 	result := Result{Plan: p, Record: p.Record, Skipped: u.skipped}
 	large := u.large(p)
@@ -203,18 +206,12 @@ func (u *up) list(ctx context.Context) error {
 				refs = u.request.Images(h, m.found)
 			}
 		}
-		if m.name == u.request.Master {
-			var err error
-			if m.found.Logins, err = m.logins(ctx); err != nil {
-				return err
-			}
-		}
 		return m.list(ctx, u.request.Name, refs)
 	})
 	if len(errs) > 0 {
 		return problems(errs)
 	}
-	return nil
+	return u.credentials(ctx)
 }
 
 // running asks a master that runs what its workers run. Only the words of the plan depend on it.
@@ -243,11 +240,14 @@ func (u *up) apply(ctx context.Context, p plan.Plan) error {
 	a := &applier{session: u.session, request: u.request, old: u.old, shipping: make(chan struct{}, mostShipped)}
 	defer a.end()
 	err := execute(ctx, p.Steps, u.o.Now, a.do, func(s plan.Step, took time.Duration) { u.o.Report.Did(s.Host, s.Title, took) })
-	if err == nil || u.request.Keep || len(a.undone) == 0 {
-		return err
+	if err != nil && !u.request.Keep && len(a.undone) > 0 {
+		u.o.Report.Warn("", "it did not work out: what this call made is removed again")
+		err = errors.Join(err, a.rollback(ctx))
 	}
-	u.o.Report.Warn("", "it did not work out: what this call made is removed again")
-	return errors.Join(err, a.rollback(ctx))
+	if err != nil && a.rotates() {
+		u.o.Report.Warn("", "the new passwords and certificates are not in use everywhere yet: infrainit -f goes on with it")
+	}
+	return err
 }
 
 // mostShipped is how many images are sent from here at once.

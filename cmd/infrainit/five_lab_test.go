@@ -34,6 +34,8 @@ func TestFiveCommands(t *testing.T) {
 
 	p.up("--broker-image", p.broker, "-a", "anna@host1,anna@host2,anna@host3", "-r", "ml", "-d", "digits", "-m", "1", "-w", "2,3")
 	p.status(0, "all is well")
+	const root = "/home/anna/ml/root-digits"
+	p.rotates(t, root)
 
 	echo := p.must("run-tasks", "test_echo").out
 	for _, host := range []string{"host2", "host3"} {
@@ -99,7 +101,6 @@ func TestFiveCommands(t *testing.T) {
 	if out := p.must("run-tasks", "logs", "run_training-2/0").out; !strings.Contains(out, "as it is now") {
 		t.Errorf("its program printed %q", out)
 	}
-	const root = "/home/anna/ml/root-digits"
 	p.drifts(tasks)
 	p.places("another:1", root)
 	p.programs(t, root)

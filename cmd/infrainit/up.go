@@ -95,7 +95,10 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 	}
 	r.Large = s.Large(c.stdin, ctx.Bool("yes"))
 	r.SkipBad, r.Keep, r.Now, r.BreakLock = ctx.Bool("skip-bad"), ctx.Bool("keep"), ctx.Bool("now"), ctx.Bool("break-lock")
-	r.Downgrade = ctx.Bool("downgrade")
+	r.Downgrade, r.Rotate = ctx.Bool("downgrade"), ctx.Bool("rotate")
+	if r.Rotate && joins(s) {
+		return r, cli.Wrong("infrainit -f --rotate, where its config.yml is", "--rotate is for whole clusters, not for hosts that join one")
+	}
 	r.Entry = s.Entry("infrainit", entryDetail(r))
 	if ctx.Bool("dry-run") {
 		r.DryRun = cli.Shown{To: c.stdout} // names of hosts are what the master's host says
@@ -111,6 +114,9 @@ func entryDetail(r infra.Request) string {
 	text := fmt.Sprintf("hosts=%d", len(r.Targets))
 	if r.BreakLock {
 		text += " break-lock"
+	}
+	if r.Rotate {
+		text += " rotate"
 	}
 	return text
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -43,10 +44,12 @@ type Secrets struct {
 	Pending bool `json:"pending,omitempty"`
 	// Cookie lets rabbitmqctl speak to the broker within its container. Earlier releases left it to Erlang.
 	Cookie string `json:"cookie,omitempty"`
+	// Previous are the certificates of authorities before this one, as PEM. Clients trust them, too, until a rotation is
+	// finished. Empty: there is no rotation to finish.
+	Previous []byte `json:"previous,omitempty"`
 }
 
-// NewSecrets makes secrets that hold from a day before now, as the clocks of hosts may differ, for ten years. They have
-// the master's user; WithUsers adds those of workers.
+// NewSecrets makes secrets that hold from now on. They have the master's user; WithUsers adds those of workers.
 func NewSecrets(random io.Reader, now time.Time) (Secrets, error) {
 	s := Secrets{Salt: make([]byte, 4)}
 	if _, err := io.ReadFull(random, s.Salt); err != nil {
@@ -56,11 +59,12 @@ func NewSecrets(random io.Reader, now time.Time) (Secrets, error) {
 	if err != nil {
 		return Secrets{}, err
 	}
-	authority, server, err := certify(random, now.Add(-24*time.Hour), now.AddDate(10, 0, 0))
-	if err != nil {
-		return Secrets{}, fmt.Errorf("make the broker's certificates: %w", err)
+	if s.Authority, err = newAuthority(random, now); err != nil {
+		return Secrets{}, fmt.Errorf("make the broker's authority: %w", err)
 	}
-	s.Authority, s.Server = authority, server
+	if s, err = s.Renewed(random, now); err != nil {
+		return Secrets{}, err
+	}
 	return s.WithCookie(random)
 }
 
@@ -124,7 +128,7 @@ func (s Secrets) Client(user string) ([]File, error) {
 		return nil, fmt.Errorf("the broker has no user %s", user)
 	}
 	return []File{
-		{"ca.pem", s.Authority.Certificate},
+		{"ca.pem", slices.Concat(s.Authority.Certificate, s.Previous)},
 		{"credentials", []byte(user + ":" + s.Passwords[user] + "\n")},
 	}, nil
 }
@@ -140,7 +144,7 @@ const (
 // trusts nobody else.
 func Certificate(random io.Reader, now time.Time, names []string) ([]File, error) {
 	names = append([]string{"localhost", "127.0.0.1"}, names...)
-	pair, err := selfSigned(random, names, now.Add(-24*time.Hour), now.AddDate(10, 0, 0))
+	pair, err := selfSigned(random, names, now.Add(-clockSkew), now.Add(certificateLife))
 	if err != nil {
 		return nil, fmt.Errorf("make the monitor's certificate: %w", err)
 	}

@@ -73,7 +73,8 @@ func TestTheCertificateIsBelieved(t *testing.T) {
 		when time.Duration
 		good bool
 	}{
-		{broker.ServerName, 0, true}, {broker.ServerName, -23 * time.Hour, true}, {broker.ServerName, 9 * 365 * 24 * time.Hour, true},
+		{broker.ServerName, 0, true}, {broker.ServerName, -23 * time.Hour, true}, {broker.ServerName, 364 * 24 * time.Hour, true},
+		{broker.ServerName, 366 * 24 * time.Hour, false},
 		{"gpu1", 0, false}, {broker.ServerName, -48 * time.Hour, false},
 	} {
 		dialer := tls.Dialer{Config: &tls.Config{RootCAs: trust, ServerName: c.name, Time: func() time.Time { return time.Now().Add(c.when) }}}

@@ -21,16 +21,15 @@ type Pair struct {
 	Key         []byte `json:"key"`
 }
 
-// certify makes an authority and a certificate for ServerName that it signs. The authority is
-// believed for that name alone: whoever has its key cannot pass for another site with those who trust
-// it.
-func certify(random io.Reader, from, until time.Time) (authority, server Pair, err error) {
+// newAuthority makes an authority that signs certificates for ServerName. It is believed for that
+// name alone: whoever has its key cannot pass for another site with those who trust it.
+func newAuthority(random io.Reader, now time.Time) (Pair, error) {
 	number, err := serial(random)
 	if err != nil {
-		return Pair{}, Pair{}, err
+		return Pair{}, err
 	}
 	issuer := &x509.Certificate{
-		SerialNumber: number, NotBefore: from, NotAfter: until,
+		SerialNumber: number, NotBefore: now.Add(-clockSkew), NotAfter: now.Add(authorityLife),
 		// Of several clusters no two are the same issuer.
 		Subject: pkix.Name{CommonName: fmt.Sprintf("mlframework cluster %x", number)},
 		IsCA:    true, BasicConstraintsValid: true, MaxPathLenZero: true,
@@ -43,13 +42,9 @@ func certify(random io.Reader, from, until time.Time) (authority, server Pair, e
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), random)
 	if err != nil {
-		return Pair{}, Pair{}, err
+		return Pair{}, err
 	}
-	if authority, err = sign(random, issuer, issuer, key, key); err != nil {
-		return Pair{}, Pair{}, err
-	}
-	server, err = authority.issue(random, []string{ServerName}, from, until)
-	return authority, server, err
+	return sign(random, issuer, issuer, key, key)
 }
 
 // serial makes a number that no other certificate has.

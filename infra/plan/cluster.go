@@ -53,6 +53,8 @@ type Cluster struct {
 	Group       string // who else may use the master; "" is nobody
 	Exposed     bool   // the monitor is for other machines, too, with TLS; else for its own host only
 
+	Rotate bool // all passwords, tokens and certificates are made anew
+
 	DrainTime time.Duration // that a worker gets to finish what runs before it is stopped
 	Now       bool          // no time at all
 }
@@ -93,6 +95,8 @@ type Found struct {
 	Reached    string             // the name or address under which it was reached from here
 	Reaches    []string           // addresses of the master's host with which it can speak, best first
 	Logins     Logins             // of the master's host
+	Stale      []string           // users of the broker whose credentials on the host are others than the master's host keeps
+	Due        Due                // of the master's host
 	Running    []string           // tasks that the host's worker runs, as far as the master tells
 	Shares     string             // name of the host whose home folder this one has, too; "" for the first and all others
 }
@@ -101,6 +105,15 @@ type Found struct {
 type Logins struct {
 	Users   []string
 	Pending bool // the broker may have others, or has to be told of a change
+}
+
+// Due is what of a cluster's secrets is to be renewed without being asked for. The zero value is
+// nothing.
+type Due struct {
+	Certificate bool // the broker's own
+	Authority   bool // that signs it: with it everything is made anew
+	Monitor     bool // the monitor's certificate
+	Rotation    bool // a rotation was cut off, and is to be finished
 }
 
 // role finds the cluster's container of a role. One that was set aside and never removed counts

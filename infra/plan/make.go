@@ -48,6 +48,7 @@ func Make(c Cluster, found map[string]Found, old layout.Record) Plan {
 	m.leftovers()
 	m.leavers()
 	m.usersGo()
+	m.finish()
 	return Plan{Steps: ordered(m.steps), Before: m.record(true), Record: m.record(false), Changes: m.changes}
 }
 
@@ -255,11 +256,18 @@ func (m *maker) master() {
 	l := f.layout()
 	uid, gid := f.runAs()
 	image, login, base := "", "", h.Name+"/base"
-	if !m.runs(h.Name, Broker) || !m.runs(h.Name, Master) || m.usersChange() {
-		logins := Logins{Users: m.usersMeanwhile(), Pending: m.usersChange() && !m.fresh()}
-		m.add(h.Name, "secrets", "write the broker's secrets", m.brokerFiles(logins), h.Name+"/folders")
+	logins := Logins{Users: m.usersMeanwhile(), Pending: m.usersChange() && !m.fresh()}
+	switch {
+	case m.turns():
+		m.rotate(logins)
+	case !m.runs(h.Name, Broker) || !m.runs(h.Name, Master) || m.usersChange():
+		title, files := "write the broker's secrets", m.brokerFiles(logins)
+		if files.Renew = m.renews(); files.Renew {
+			title = "make a new certificate of the broker"
+		}
+		m.add(h.Name, "secrets", title, files, h.Name+"/folders")
 	}
-	if !m.runs(h.Name, Broker) || !m.runs(h.Name, Master) {
+	if !m.runs(h.Name, Broker) || !m.runs(h.Name, Master) || m.stale(h.Name, broker.Master) {
 		m.add(h.Name, "credentials", "write the master's credentials", Secrets{Dir: l.Master(), For: broker.Master, UID: uid, GID: gid}, h.Name+"/secrets")
 	}
 	if !m.settled(h.Name) {
@@ -271,7 +279,7 @@ func (m *maker) master() {
 		login = h.Name + "/login"
 	}
 	m.container(h, Broker, "start the broker",
-		append(m.networksNeed(h.Name), h.Name+"/secrets", image, h.Name+"/volume "+Broker, m.Master+"/record")...)
+		append(m.networksNeed(h.Name), h.Name+"/secrets", h.Name+"/broker files", image, h.Name+"/volume "+Broker, m.Master+"/record")...)
 	if login != "" {
 		do := Login{l.Sweepd(m.Sweepd[f.Arch]), l.Master(), net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort())), loginWait}
 		m.look(h.Name, "login", "wait until the broker takes logins", do, h.Name+"/"+Broker, h.Name+"/sweepd", h.Name+"/credentials")
@@ -284,12 +292,7 @@ func (m *maker) master() {
 	}
 	needs := append(m.brought(h.Name), base, h.Name+"/volume "+Master, h.Name+"/credentials")
 	m.container(h, Master, "start the master", append(needs, login)...)
-	if m.Exposed && !m.runs(h.Name, Monitor) {
-		m.add(h.Name, "certificate", "write the monitor's certificate",
-			Secrets{Dir: l.Certificate(), For: Monitor, Names: m.monitorNames(h, f), UID: uid, GID: gid}, h.Name+"/folders", h.Name+"/secrets")
-		needs = append(needs, h.Name+"/certificate")
-	}
-	m.container(h, Monitor, "start the monitor", needs...)
+	m.monitor(h, needs)
 	m.look(h.Name, "ready", "wait until the master is ready", Ready{}, h.Name+"/"+Master, login)
 }
 

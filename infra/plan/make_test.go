@@ -161,6 +161,54 @@ func TestPlans(t *testing.T) {
 			c.Exposed = true
 			return w.run(t, c)
 		},
+		"rotated": func(t *testing.T) plan.Plan {
+			w := newWorld("gpu1", "gpu2", "gpu3")
+			c := wanted("gpu1", "gpu2", "gpu3")
+			c.Exposed = true
+			w.run(t, c)
+			before := maps.Clone(w.broker)
+			c.Rotate = true
+			p := w.run(t, c)
+			w.logsIn(t, c)
+			for user, password := range w.broker {
+				if password == before[user] {
+					t.Errorf("the password of %s is that of before", user)
+				}
+			}
+			return p
+		},
+		"rotated, with a host that is away": func(t *testing.T) plan.Plan {
+			w := newWorld("gpu1", "gpu2", "gpu3")
+			w.run(t, wanted("gpu1", "gpu2", "gpu3"))
+			away, before := w.found["gpu3"], w.login["gpu3"]
+			delete(w.found, "gpu3")
+			trust := w.trusts["gpu3"]
+			delete(w.trusts, "gpu3")
+			c := wanted("gpu1", "gpu2") // as with --skip-bad
+			c.Rotate = true
+			if d := cmp.Diff([]string{"gpu3"}, plan.LeftBehind(c, w.found, w.record)); d != "" {
+				t.Error(d)
+			}
+			w.run(t, c)
+			if w.broker[broker.WorkerUser("gpu3")] == before {
+				t.Error("the broker takes the password of before of a host that is away")
+			}
+			w.found["gpu3"], w.trusts["gpu3"] = away, trust
+			w.serves = 0 // its worker is not trusted to come back before
+			p := w.plan(wanted("gpu1", "gpu2", "gpu3"))
+			w.apply(t, p, len(p.Steps))
+			w.serves = w.signs
+			w.logsIn(t, wanted("gpu1", "gpu2", "gpu3"))
+			return p
+		},
+		"a certificate is renewed": func(t *testing.T) plan.Plan {
+			w := newWorld("gpu1", "gpu2")
+			w.run(t, wanted("gpu1", "gpu2"))
+			f := w.found["gpu1"]
+			f.Due.Certificate = true
+			w.found["gpu1"] = f
+			return w.run(t, wanted("gpu1", "gpu2"))
+		},
 		"stopped": func(t *testing.T) plan.Plan {
 			w := newWorld("gpu1", "gpu2")
 			w.run(t, wanted("gpu1", "gpu2"))
@@ -218,6 +266,16 @@ func TestPlansConverge(t *testing.T) {
 			c.Sweepd["amd64"] = "new"
 			return c
 		},
+		"rotated": func() plan.Cluster {
+			c := wanted("gpu1", "gpu2", "gpu3")
+			c.Rotate = true
+			return c
+		},
+		"rotated, with others": func() plan.Cluster {
+			c := wanted("gpu1", "gpu3")
+			c.Project.Image, c.BrokerImage, c.Rotate = "x", "rabbitmq:4.3", true
+			return c
+		},
 	}
 	for name, to := range changes {
 		for _, from := range []string{"", "first", "an earlier release"} {
@@ -235,9 +293,11 @@ func TestPlansConverge(t *testing.T) {
 			for n := range steps + 1 {
 				w := start()
 				w.apply(t, w.plan(to()), n)
-				w.run(t, to())
-				w.logsIn(t, to())
-				if p := w.plan(to()); p.Changes {
+				c := to()
+				c.Rotate = false // what was begun is finished without being asked for
+				w.run(t, c)
+				w.logsIn(t, c)
+				if p := w.plan(c); p.Changes {
 					t.Fatalf("%s after %q, cut after %d steps: there is still something to do: %v",
 						name, from, n, p.Steps)
 				}

@@ -45,12 +45,19 @@ type (
 	// Secrets writes files that only the owner may read. Secret values are not part of a plan: whose they are is.
 	Secrets struct {
 		Dir      string
-		For      string   // Broker, Monitor, or a user of the broker
+		For      string   // Broker, Monitor, MonitorTokens, or a user of the broker
 		Names    []string // of Monitor: those in its certificate
 		Logins   Logins   // of Broker
+		Renew    bool     // of Broker: it gets a new certificate
 		UID, GID int
 	}
-	// Users has the broker that runs have the users of its files and no others. Deleting a user closes its connections.
+	// Rotate makes all secrets of the broker anew, and keeps them on the master's host. Nobody else
+	// has them then.
+	Rotate struct{ Logins Logins }
+	// Finish ends a rotation: the authority of before is not trusted any more.
+	Finish struct{}
+	// Users has the broker that runs have the users of its files and no others, and its certificate. Deleting a user closes its
+	// connections.
 	Users struct {
 		Container string
 		Logins    Logins
@@ -58,6 +65,8 @@ type (
 		Back []string
 		// Files are the broker's.
 		Files Secrets
+		// Close closes all connections: their clients come back with the credentials that they have by then.
+		Close bool
 	}
 	// Image makes an image available: from where it is, from its registry, or from this machine.
 	Image struct{ Ref, Arch string }
@@ -92,6 +101,11 @@ type (
 		Grace   time.Duration // that it gets
 		Resume  string        // the worker that goes on in it, should it have been drained; "" is none
 		Image   string        // the option by which its program is told in which image it runs; "": it is not
+	}
+	// Restart ends a container and starts it again.
+	Restart struct {
+		Name  string
+		Grace time.Duration
 	}
 	// Start starts a container that is there and does not run.
 	Start struct{ Name string }
@@ -131,6 +145,8 @@ func (Folders) action()  {}
 func (Sweepd) action()   {}
 func (Files) action()    {}
 func (Secrets) action()  {}
+func (Rotate) action()   {}
+func (Finish) action()   {}
 func (Users) action()    {}
 func (Image) action()    {}
 func (Build) action()    {}
@@ -139,6 +155,7 @@ func (Base) action()     {}
 func (Network) action()  {}
 func (Volume) action()   {}
 func (Run) action()      {}
+func (Restart) action()  {}
 func (Start) action()    {}
 func (Login) action()    {}
 func (Ready) action()    {}

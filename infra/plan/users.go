@@ -73,12 +73,13 @@ func (m *maker) works(host string) bool {
 
 // usersChange reports whether the broker is to be told of users.
 func (m *maker) usersChange() bool {
-	return m.logins().Pending || !slices.Equal(m.usersMeanwhile(), m.logins().Users)
+	return m.logins().Pending || m.renews() || m.turns() || !slices.Equal(m.usersMeanwhile(), m.logins().Users)
 }
 
 // isNew reports whether the credentials of a worker that runs may be none that the broker knows.
 func (m *maker) isNew(host string) bool {
-	return m.logins().Pending || !slices.Contains(m.logins().Users, broker.WorkerUser(host))
+	user := broker.WorkerUser(host)
+	return m.logins().Pending || m.stale(host, user) || !slices.Contains(m.logins().Users, user)
 }
 
 // brokerFiles are what the broker's container mounts.
@@ -93,7 +94,7 @@ func (m *maker) users() {
 	if !m.usersChange() || m.fresh() { // a new broker reads its files when it starts
 		return
 	}
-	needs := []string{m.Master + "/secrets", m.Master + "/" + Broker, m.Master + "/login"}
+	needs := []string{m.Master + "/secrets", m.Master + "/broker files", m.Master + "/" + Broker, m.Master + "/login"}
 	for _, h := range m.Hosts {
 		if h.Work != nil && m.runs(h.Name, Worker) && m.isNew(h.Name) {
 			m.writeLogin(h)
@@ -101,8 +102,18 @@ func (m *maker) users() {
 		}
 	}
 	l := Logins{Users: m.usersMeanwhile()}
-	m.add(m.Master, "users", "bring the broker's users up to date",
-		Users{m.Container(Broker), l, m.usersBefore(), m.brokerFiles(l)}, needs...)
+	title := "bring the broker's users up to date"
+	do := Users{Container: m.Container(Broker), Logins: l, Back: m.usersBefore(), Files: m.brokerFiles(l), Close: m.turns()}
+	switch {
+	case m.turns():
+		title, do.Back = "have the broker take the new passwords and its certificate, and close all connections", nil
+	case m.renews():
+		title = "have the broker take its certificate"
+	}
+	m.add(m.Master, "users", title, do, needs...)
+	if m.turns() {
+		m.takes()
+	}
 }
 
 // usersBefore are the users without those that are new and that no container can have used; nil when that is all of them.
@@ -135,5 +146,5 @@ func (m *maker) usersGo() {
 	m.add(m.Master, "secrets at last", "take out users of the broker that are not needed any more", files,
 		append(needs, m.Master+"/users", m.Master+"/login", m.Master+"/secrets")...)
 	l := Logins{Users: last}
-	m.add(m.Master, "users at last", "have the broker forget them", Users{m.Container(Broker), l, nil, m.brokerFiles(l)}, m.Master+"/secrets at last")
+	m.add(m.Master, "users at last", "have the broker forget them", Users{Container: m.Container(Broker), Logins: l, Files: m.brokerFiles(l)}, m.Master+"/secrets at last")
 }

@@ -16,13 +16,17 @@ import (
 func (m *maker) worker(h Host) {
 	f := m.found[h.Name]
 	runs := m.runs(h.Name, Worker)
-	if !runs {
+	switch {
+	case !runs:
 		m.startWorker(h, f)
+	case m.stale(h.Name, broker.WorkerUser(h.Name)):
+		m.writeLogin(h)
 	}
 	if m.left(h.Name) || runs && m.givenUp(h.Name) {
 		m.add(h.Name, "resume", "have the worker take tasks again", Resume{h.Name}, m.Master+"/ready")
 	}
-	m.look(h.Name, "reported", "wait until the worker has reported", Reported{h.Name}, h.Name+"/"+Worker, m.Master+"/ready")
+	m.look(h.Name, "reported", "wait until the worker has reported", Reported{h.Name}, h.Name+"/"+Worker,
+		m.reportedNeed(h.Name), m.Master+"/ready")
 }
 
 func (m *maker) startWorker(h Host, f Found) {
@@ -69,10 +73,17 @@ func (m *maker) startWorker(h Host, f Found) {
 
 // writeLogin writes the credentials of a host's worker.
 func (m *maker) writeLogin(h Host, needs ...string) {
-	f := m.found[h.Name]
+	if !m.done[h.Name+"/login of worker"] {
+		m.add(h.Name, "login of worker", "write the worker's credentials", m.workerLogin(h.Name),
+			append(needs, h.Name+"/folders", m.Master+"/secrets")...)
+	}
+}
+
+// workerLogin are the credentials of a host's worker.
+func (m *maker) workerLogin(host string) Secrets {
+	f := m.found[host]
 	uid, gid := f.runAs()
-	do := Secrets{Dir: f.layout().Login(h.Name), For: broker.WorkerUser(h.Name), UID: uid, GID: gid}
-	m.add(h.Name, "login of worker", "write the worker's credentials", do, append(needs, h.Name+"/folders", m.Master+"/secrets")...)
+	return Secrets{Dir: f.layout().Login(host), For: broker.WorkerUser(host), UID: uid, GID: gid}
 }
 
 // reachWait is how long a worker's host tries to log in at a broker that is up.
@@ -170,8 +181,11 @@ func (m *maker) leavers() {
 		worker, works := f.role(m.Name, Worker)
 		if works && (!wanted || h.Work == nil) {
 			var needs []string
+			if m.turns() { // it comes back with its new password before it is waited for
+				needs = append(needs, m.Master+"/users")
+			}
 			if worker.Running() {
-				needs = m.drain(name)
+				needs = append(m.drain(name, needs...), needs...)
 			}
 			title := "remove the worker"
 			if now := f.tasksOf(); now != "" && m.Now {

@@ -31,10 +31,21 @@ type world struct {
 	files     map[string]int // those that a broker reads when it starts
 	broker    map[string]int // those that the broker takes
 	login     map[string]int // that each host has for its worker
+	master    int            // that the master has
+
+	// Authorities are numbers, too.
+	authority int              // that the master's host keeps
+	previous  []int            // those that are trusted until a rotation is finished
+	signs     int              // whose certificate is in the broker's files
+	serves    int              // and in the broker
+	trusts    map[string][]int // of each host's worker, and of "master"
+	tokens    int              // of the monitor that are written
+	opens     int              // those that open the monitor that runs
 }
 
 func newWorld(names ...string) *world {
-	w := &world{found: map[string]plan.Found{}, broker: map[string]int{}, login: map[string]int{}}
+	w := &world{found: map[string]plan.Found{}, broker: map[string]int{}, login: map[string]int{},
+		authority: 1, trusts: map[string][]int{}}
 	for _, n := range names {
 		w.found[n] = plan.Found{Facts: probe.Facts{
 			OS: "linux", Arch: "amd64", User: "anna", UID: 1000, GID: 1000,
@@ -64,6 +75,7 @@ func wanted(names ...string) plan.Cluster {
 
 func (w *world) plan(c plan.Cluster) plan.Plan {
 	w.revision = c.Project.Revision
+	w.look(c)
 	return plan.Make(c, w.found, w.record)
 }
 
@@ -89,8 +101,15 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 		case plan.Secrets:
 			w.write(t, s, &f)
 		case plan.Users:
-			w.broker = maps.Clone(w.files)
+			w.broker, w.serves = maps.Clone(w.files), w.signs
 			f.Logins = do.Logins
+		case plan.Rotate:
+			w.rotate(do.Logins)
+			f.Logins = do.Logins
+		case plan.Finish:
+			w.previous = nil
+		case plan.Restart:
+			w.opens = w.tokens
 		case plan.Image:
 			f.Images = append(f.Images, do.Ref)
 		case plan.Base:
@@ -106,8 +125,12 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 		case plan.Run:
 			f.Containers = slices.DeleteFunc(slices.Clone(f.Containers),
 				func(o docker.Container) bool { return o.Name == do.Spec.Name })
-			if do.Spec.Labels[plan.RoleLabel] == plan.Broker {
+			switch do.Spec.Labels[plan.RoleLabel] {
+			case plan.Broker:
 				maps.Copy(w.broker, w.files)
+				w.serves = w.signs
+			case plan.Monitor:
+				w.opens = w.tokens
 			}
 			f.Containers = append(f.Containers,
 				docker.Container{ID: s.ID, Name: do.Spec.Name, Hash: do.Spec.Hash(),
@@ -132,6 +155,52 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 			w.record = do.Record
 		}
 		w.found[s.Host] = f
+		w.trusted(t, s.ID)
+	}
+}
+
+// look finds what credentials are stale, and what is to be finished.
+func (w *world) look(c plan.Cluster) {
+	for name, f := range w.found {
+		f.Stale, f.Due.Rotation = nil, false
+		if w.stale(w.login[name], "worker-"+name, name) {
+			f.Stale = append(f.Stale, "worker-"+name)
+		}
+		if name == c.Master {
+			f.Due.Rotation = len(w.previous) > 0
+			if w.stale(w.master, broker.Master, broker.Master) {
+				f.Stale = append(f.Stale, broker.Master)
+			}
+		}
+		w.found[name] = f
+	}
+}
+
+func (w *world) stale(has int, user, who string) bool {
+	kept := w.passwords[user]
+	return has != 0 && kept != 0 && (has != kept || !slices.Equal(w.trusts[who], w.trust()))
+}
+
+// trust are the authorities that are to be trusted.
+func (w *world) trust() []int { return append([]int{w.authority}, w.previous...) }
+
+func (w *world) rotate(l plan.Logins) {
+	w.previous = w.trust()
+	w.authority = w.previous[0] + 1
+	w.passwords = map[string]int{}
+	for _, user := range l.Users {
+		w.made++
+		w.passwords[user] = w.made
+	}
+}
+
+// trusted checks that everybody who has credentials trusts the broker's certificate.
+func (w *world) trusted(t *testing.T, step string) {
+	t.Helper()
+	for who, all := range w.trusts {
+		if w.serves != 0 && !slices.Contains(all, w.serves) {
+			t.Fatalf("after %s the broker has the certificate %d, and %s trusts %v", step, w.serves, who, all)
+		}
 	}
 }
 
@@ -149,13 +218,17 @@ func (w *world) write(t *testing.T, s plan.Step, f *plan.Found) {
 				kept[user] = w.made
 			}
 		}
-		w.passwords, w.files = kept, kept
+		w.passwords, w.files, w.signs = kept, kept, w.authority
 		f.Logins = do.Logins
+	case do.For == plan.MonitorTokens:
+		w.tokens++
+	case do.For == broker.Master:
+		w.master, w.trusts[broker.Master] = w.passwords[broker.Master], w.trust()
 	case is:
 		if worker != s.Host || w.passwords[do.For] == 0 {
 			t.Fatalf("%s: the credentials of %s, of %v", s.ID, do.For, w.passwords)
 		}
-		w.login[s.Host] = w.passwords[do.For]
+		w.login[s.Host], w.trusts[s.Host] = w.passwords[do.For], w.trust()
 	}
 }
 
@@ -172,6 +245,16 @@ func (w *world) logsIn(t *testing.T, c plan.Cluster) {
 	if d := cmp.Diff(want, w.broker); d != "" || w.found[c.Master].Logins.Pending {
 		t.Fatalf("the broker takes others than those who are there (-want +got):\n%s%+v", d,
 			w.found[c.Master].Logins)
+	}
+	if w.master != w.passwords[broker.Master] || w.serves != w.authority || w.opens != w.tokens {
+		t.Fatalf("the master has the password %d of %v, the broker's certificate is of %d and not "+
+			"of %d, the monitor takes the tokens %d of %d", w.master, w.passwords, w.serves,
+			w.authority, w.opens, w.tokens)
+	}
+	for _, h := range c.Hosts {
+		if all := w.trusts[h.Name]; h.Work != nil && !slices.Equal(all, []int{w.authority}) {
+			t.Fatalf("%s trusts %v, and the authority is %d", h.Name, all, w.authority)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package site
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"mlframework/infra"
 	"mlframework/infra/plan"
@@ -30,6 +31,7 @@ func (o *Overview) faults() []Fault {
 	for _, h := range o.Hosts {
 		f.host(h)
 	}
+	f.certificates(o)
 	if o.silent != nil {
 		if !f.stopped[o.Master] && !f.stopped[o.Master+"/"+plan.Master] { // else that is why
 			f.add("", "check-status --logs master shows what it says",
@@ -112,6 +114,23 @@ func (f *faults) host(h infra.HostStatus) {
 			f.add(h.Name, "infrainit -f gives it its own",
 				"its worker logs in to the broker as the user that all workers shared in an "+
 					"earlier release")
+		}
+	}
+}
+
+// expiresSoon is how long before the end of a certificate people are told.
+const expiresSoon = 30 * 24 * time.Hour
+
+// certificates finds those that end soon.
+func (f *faults) certificates(o *Overview) {
+	for _, c := range o.Certificates {
+		left := c.Until.Sub(o.Time)
+		switch day := c.Until.Format(time.DateOnly); {
+		case left <= 0:
+			f.add("", "infrainit -f makes a new one", "the certificate of the %s ended on %s", c.Service, day)
+		case left < expiresSoon:
+			f.add("", "infrainit -f makes a new one", "the certificate of the %s ends on %s, in %d days", c.Service, day,
+				int(left.Hours()/24))
 		}
 	}
 }

@@ -29,6 +29,8 @@ type Overview struct {
 	Broker  *api.Broker        `json:"broker"` // null: the master did not answer
 	Sweeps  []core.Summary     `json:"sweeps"` // that may still run something, the oldest first
 	Faults  []Fault            `json:"faults"`
+	// Certificates are those of the services on the master's host, as far as they could be seen.
+	Certificates []infra.Certificate `json:"certificates,omitempty"`
 
 	ready    []api.Reason // why the master is not
 	warnings []api.Reason // of the master's health
@@ -62,7 +64,7 @@ func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error)
 	if ctx.Err() != nil {
 		return o, context.Cause(ctx)
 	}
-	o.Hosts = hosts
+	o.Hosts, o.Certificates = hosts, c.Certificates(ctx)
 	o.Faults = o.faults()
 	o.Well = len(o.Faults) == 0
 	return o, err

@@ -115,6 +115,13 @@ func TestFaults(t *testing.T) {
 			"check-status --logs broker shows why; infrainit -f starts it"},
 			{"gpu2", "the worker is exited, exit code 137",
 				"check-status --logs gpu2 shows why; infrainit -f starts it"}}},
+		"certificates that end": {change: func(o *site.Overview) {
+			const day = 24 * time.Hour
+			o.Certificates = []infra.Certificate{{Service: "broker", Until: noon.Add(19*day + time.Hour)},
+				{Service: "monitor", Until: noon.Add(-day)}, {Service: "monitor", Until: noon.Add(31 * day)}}
+		}, want: []site.Fault{
+			{"", "the certificate of the broker ends on 2026-03-20, in 19 days", "infrainit -f makes a new one"},
+			{"", "the certificate of the monitor ended on 2026-02-28", "infrainit -f makes a new one"}}},
 		"a paused container": {change: func(o *site.Overview) {
 			o.Hosts[2].Containers[0].State = "paused"
 		},

@@ -1,0 +1,72 @@
+package infra
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"strconv"
+	"time"
+
+	"mlframework/infra/plan"
+)
+
+// Certificate is one with which a service of the cluster answers. Its JSON is part of what
+// check-status prints: docs/check-status.md.
+type Certificate struct {
+	Service string    `json:"service"` // "broker" or "monitor"
+	Until   time.Time `json:"until"`   // the end of its validity, UTC
+}
+
+// certificatesEvery is for how long what was seen of certificates holds.
+const certificatesEvery = time.Hour
+
+// certificates are those that were seen last. The zero value is before the first look.
+type certificates struct {
+	at   time.Time
+	seen []Certificate
+}
+
+// Certificates returns the certificates with which the services on the master's host answer there.
+// Those that cannot be seen are missing: services that do not answer, and hosts whose sshd forwards
+// no connections. What it has seen it tells for an hour, so that a watch does not fill their logs.
+func (c *Cluster) Certificates(ctx context.Context) []Certificate {
+	if now := c.o.Now(); now.Sub(c.ends.at) >= certificatesEvery {
+		c.ends.seen, c.ends.at = c.lookAtCertificates(ctx), now
+	}
+	return c.ends.seen
+}
+
+func (c *Cluster) lookAtCertificates(ctx context.Context) []Certificate {
+	m, there := c.machines[c.place.Master]
+	if !there {
+		return nil
+	}
+	all := []Certificate{}
+	for _, s := range []struct {
+		name   string
+		port   int
+		speaks bool
+	}{{plan.Broker, c.Record.BrokerPort, true}, {plan.Monitor, c.Record.MonitorPort, c.Record.Exposed}} {
+		if !s.speaks {
+			continue
+		}
+		at := net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
+		// One that cannot be seen is missing.
+		_ = m.ask(ctx, func(ctx context.Context) error {
+			conn, err := m.host.Dial(ctx, "tcp", at)
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			// Nothing is said to the service, and nothing that it says is believed but its end.
+			t := tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
+			if err := t.HandshakeContext(ctx); err != nil {
+				return err
+			}
+			until := t.ConnectionState().PeerCertificates[0].NotAfter.UTC()
+			all = append(all, Certificate{s.name, until})
+			return nil
+		})
+	}
+	return all
+}

@@ -1,0 +1,171 @@
+package plan
+
+import (
+	"net"
+	"slices"
+	"strconv"
+
+	"mlframework/infra/broker"
+	"mlframework/infra/layout"
+)
+
+// A rotation replaces every password and certificate while sweeps run. What the master's host keeps
+// is what is wanted: it changes first, and then the credentials of all hosts, which trust two
+// authorities from then on. Only then the broker takes its new files, and closes all connections:
+// whoever comes back reads its credentials anew. Last, the authority of before is forgotten.
+//
+// A call that is cut off before the broker has changed leaves connections that go on, and one
+// after that hosts that can come back; the next call finds which credentials are stale (Found.Stale)
+// and what is to be finished (Due.Rotation).
+
+// MonitorTokens is for whom the monitor's tokens are.
+const MonitorTokens = "monitor tokens"
+
+// CheckRotation finds what keeps the secrets of a cluster from being rotated.
+func CheckRotation(c Cluster, found map[string]Found) Problems {
+	if !c.Rotate || !slices.Contains(found[c.Master].Logins.Users, broker.Shared) {
+		return nil
+	}
+	return Problems{{Host: c.Master,
+		What:   "workers of its cluster " + c.Name + " have the user of the broker that all shared in an earlier release, and cannot take new passwords",
+		Remedy: "update them first: infrainit -f; then infrainit -f --rotate"}}
+}
+
+// LeftBehind returns the hosts whose worker cannot log in after a rotation: those that stay in the
+// cluster and were not reached.
+func LeftBehind(c Cluster, found map[string]Found, old layout.Record) (hosts []string) {
+	for _, h := range old.Hosts {
+		if _, reached := found[h.Name]; h.Worker && !reached && !h.Leaves && !slices.Contains(c.Away, h.Name) {
+			hosts = append(hosts, h.Name)
+		}
+	}
+	return hosts
+}
+
+func (m *maker) due() Due { return m.found[m.Master].Due }
+
+// rotates reports whether everything is made anew.
+func (m *maker) rotates() bool {
+	return (m.Rotate || m.due().Authority) && !m.Adds && !m.fresh() &&
+		len(m.logins().Users) > 0 && !slices.Contains(m.logins().Users, broker.Shared)
+}
+
+// turns reports whether a rotation is under way: one that begins, or one that was cut off.
+func (m *maker) turns() bool {
+	return m.rotates() || m.due().Rotation && !m.Adds && !m.fresh()
+}
+
+// renews reports whether the broker gets another certificate from the same authority.
+func (m *maker) renews() bool { return m.due().Certificate && !m.turns() && !m.Adds }
+
+// stale reports whether a host has other credentials of a user than it is to have.
+func (m *maker) stale(host, user string) bool {
+	return m.turns() || slices.Contains(m.found[host].Stale, user)
+}
+
+// rotate is a rotation until the broker's own files are written.
+func (m *maker) rotate(l Logins) {
+	master := m.Master
+	if m.rotates() {
+		m.add(master, "secrets", "make new passwords and certificates", Rotate{l}, master+"/folders")
+	}
+	needs := []string{master + "/secrets", master + "/credentials"}
+	for _, name := range m.others() {
+		if _, there := m.found[name].role(m.Name, Worker); there && m.keepsUser(name) {
+			m.writeLogin(Host{Name: name})
+			needs = append(needs, name+"/login of worker")
+		}
+	}
+	m.add(master, "broker files", "write the broker's secrets", m.brokerFiles(l), needs...)
+}
+
+// keepsUser reports whether the worker of a host has its user until the end of the plan, or until it
+// has left.
+func (m *maker) keepsUser(host string) bool {
+	return slices.Contains(m.usersMeanwhile(), broker.WorkerUser(host))
+}
+
+// takes looks whether the broker takes everybody's new credentials, and trusts its certificate.
+func (m *maker) takes() {
+	f := m.found[m.Master]
+	program := f.layout().Sweepd(m.Sweepd[f.Arch])
+	at := net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort()))
+	m.look(m.Master, "login again", "wait until the broker takes the master's new password",
+		Login{program, f.layout().Master(), at, loginWait}, m.Master+"/users", m.Master+"/sweepd")
+	for _, h := range m.Hosts {
+		if h.Work == nil || !m.runs(h.Name, Worker) {
+			continue // one that is started reaches the broker before
+		}
+		f, at := m.found[h.Name], at
+		if h.Name != m.Master {
+			at = m.reaches(h, f)
+		}
+		m.look(h.Name, "reach", "reach the broker at "+at+" with the new password",
+			Login{f.layout().Sweepd(m.Sweepd[f.Arch]), f.layout().Login(h.Name), at, reachWait},
+			m.Master+"/users", h.Name+"/sweepd")
+	}
+}
+
+// reportedNeed is what a worker that is not restarted has to do before it is waited for; "" is
+// nothing.
+func (m *maker) reportedNeed(host string) string {
+	switch {
+	case !m.runs(host, Worker):
+		return ""
+	case m.turns():
+		return host + "/reach"
+	case m.stale(host, broker.WorkerUser(host)):
+		return host + "/login of worker"
+	}
+	return ""
+}
+
+// monitor is the monitor, with its certificate and its tokens.
+func (m *maker) monitor(h Host, needs []string) {
+	f := m.found[h.Name]
+	l := f.layout()
+	uid, gid := f.runAs()
+	runs := m.runs(h.Name, Monitor)
+	certified := m.Exposed && (!runs || m.due().Monitor || m.turns())
+	if m.Adds {
+		return
+	}
+	if certified {
+		m.add(h.Name, "certificate", "write the monitor's certificate",
+			Secrets{Dir: l.Certificate(), For: Monitor, Names: m.monitorNames(h, f), UID: uid, GID: gid}, h.Name+"/folders", h.Name+"/secrets")
+		needs = append(needs, h.Name+"/certificate")
+	}
+	if m.turns() {
+		m.add(h.Name, "tokens", "make new tokens of the monitor",
+			Secrets{Dir: l.Monitor(), For: MonitorTokens, UID: uid, GID: gid}, h.Name+"/folders", h.Name+"/users")
+		needs = append(needs, h.Name+"/tokens")
+	}
+	if runs && (certified || m.turns()) {
+		m.add(h.Name, Monitor, "restart the monitor", Restart{m.Container(Monitor), shortGrace}, needs...)
+		return
+	}
+	m.container(h, Monitor, "start the monitor", needs...)
+}
+
+// finish ends a rotation.
+func (m *maker) finish() {
+	if !m.turns() {
+		return
+	}
+	needs := []string{m.Master + "/users", m.Master + "/login again", m.Master + "/users at last", m.Master + "/" + Monitor}
+	for _, name := range m.others() {
+		needs = append(needs, name+"/reach", name+"/remove worker")
+	}
+	m.add(m.Master, "finish", "forget the certificates of before", Finish{}, needs...)
+	f := m.found[m.Master]
+	uid, gid := f.runAs()
+	const title = "trust the new certificates alone"
+	m.add(m.Master, "trust", title, Secrets{Dir: f.layout().Master(), For: broker.Master, UID: uid, GID: gid},
+		m.Master+"/finish", m.Master+"/credentials")
+	for _, h := range m.Hosts {
+		if h.Work != nil {
+			m.add(h.Name, "trust of worker", title, m.workerLogin(h.Name), m.Master+"/finish",
+				h.Name+"/login of worker", h.Name+"/"+Worker)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package infra
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+
+	"mlframework/infra/broker"
+	"mlframework/infra/layout"
+	"mlframework/infra/plan"
+)
+
+// credentials looks which credentials on hosts are others than the master's host keeps, and what is
+// to be renewed.
+func (u *up) credentials(ctx context.Context) error {
+	master := u.machines[u.request.Master]
+	kept, err := u.kept(ctx, master)
+	if err != nil || kept == nil {
+		return err
+	}
+	master.found.Logins = plan.Logins{Users: kept.Users(), Pending: kept.Pending}
+	if master.found.Due, err = u.due(ctx, master, *kept); err != nil {
+		return err
+	}
+	return orNil(problems(u.each(u.reached(), func(m *machine) error {
+		m.found.Stale = nil
+		l := layout.Root(m.found.Root)
+		if m.found.Marker == nil || m != master && u.request.DryRun != nil {
+			return nil // there is nothing yet, or the program would have to be brought to look
+		}
+		if m == master {
+			if err := m.compare(ctx, *kept, broker.Master, l.Master()); err != nil {
+				return err
+			}
+		}
+		return m.compare(ctx, *kept, broker.WorkerUser(m.name), l.Login(m.name))
+	})))
+}
+
+// kept reads the secrets that the master's host keeps; nil where there is no cluster yet.
+func (u *up) kept(ctx context.Context, master *machine) (*broker.Secrets, error) {
+	file := layout.Root(master.found.Root).Secrets()
+	text, err := master.text(ctx, file)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	kept, err := broker.ParseSecrets([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", file, master.name, err)
+	}
+	return &kept, nil
+}
+
+// due tells what is to be renewed without being asked for.
+func (u *up) due(ctx context.Context, master *machine, kept broker.Secrets) (d plan.Due, err error) {
+	now := u.o.Now()
+	d.Rotation = len(kept.Previous) > 0
+	if d.Certificate, d.Authority, err = kept.Due(now); err != nil || !u.request.Exposed {
+		return d, err
+	}
+	text, err := master.text(ctx, path.Join(layout.Root(master.found.Root).Certificate(), broker.CertificateFile))
+	if err != nil || text == "" {
+		return d, err
+	}
+	end, err := broker.End([]byte(text))
+	d.Monitor = err != nil || end.Sub(now) < broker.RenewBefore // what cannot be read is made anew
+	return d, nil
+}
+
+// compare notes when a folder of the host has other credentials of a user than are kept. That it
+// has none says nothing: they are written before whoever needs them is started.
+func (m *machine) compare(ctx context.Context, kept broker.Secrets, user, dir string) error {
+	files, err := kept.Client(user)
+	if err != nil {
+		return nil // there is no such user
+	}
+	for _, f := range files {
+		text, err := m.text(ctx, path.Join(dir, f.Name))
+		if err != nil {
+			return err
+		}
+		if text != "" && text != string(f.Data) && !slices.Contains(m.found.Stale, user) {
+			m.found.Stale = append(m.found.Stale, user)
+		}
+	}
+	return nil
+}
+
+// checkRotation refuses a rotation that would leave workers without a way back, and tells of those
+// that cannot be reached.
+func (u *up) checkRotation() error {
+	if faults := plan.CheckRotation(u.request.Cluster, u.found()); len(faults) > 0 {
+		return faults
+	}
+	if !u.request.Rotate {
+		return nil
+	}
+	for _, host := range plan.LeftBehind(u.request.Cluster, u.found(), u.old) {
+		u.o.Report.Warn(host, "it was not reached: its worker keeps the password of before, which the broker refuses from now on, "+
+			"until infrainit -f has reached it")
+	}
+	return nil
+}
+
+// rotate makes all secrets of the broker anew, and keeps them.
+func (a *applier) rotate(ctx context.Context, m *machine, do plan.Rotate) error {
+	_, err := a.changeSecrets(ctx, m, func(s broker.Secrets) (broker.Secrets, error) {
+		before := s
+		s, err := a.withLogins(s, do.Logins)
+		if err == nil {
+			s, err = s.Rotated(a.o.Random, a.o.Now())
+		}
+		if err == nil {
+			a.beginRotation(m, before)
+		}
+		return s, err
+	})
+	return err
+}
+
+// beginRotation notes how to go back to the secrets of before, until the broker is told of the new
+// ones.
+func (a *applier) beginRotation(m *machine, before broker.Secrets) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.before = &before
+	a.undone = append(a.undone, undo{host: m.name, what: "keep the passwords and certificates of before", rotation: true,
+		do: func(ctx context.Context) error {
+			_, err := a.changeSecrets(ctx, m, func(broker.Secrets) (broker.Secrets, error) { return before, nil })
+			return err
+		}})
+}
+
+// undoesRotation notes how to take back files of secrets that a rotation writes.
+func (a *applier) undoesRotation(m *machine, do plan.Secrets, files func(broker.Secrets) []broker.File) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.before == nil {
+		return
+	}
+	before := files(*a.before)
+	if len(before) == 0 {
+		return
+	}
+	a.undone = append(a.undone, undo{host: m.name, what: "write the credentials of before", rotation: true,
+		do: func(ctx context.Context) error { return m.put(ctx, do.Dir, before, do.UID, do.GID) }})
+}
+
+// commitRotation begins what a rotation does not go back from: the broker may have the new secrets.
+func (a *applier) commitRotation() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.before = nil
+	a.undone = slices.DeleteFunc(a.undone, func(u undo) bool { return u.rotation })
+}
+
+// finish forgets the authority of before.
+func (a *applier) finish(ctx context.Context, m *machine) error {
+	_, err := a.changeSecrets(ctx, m, func(s broker.Secrets) (broker.Secrets, error) { return s.Finished(), nil })
+	return err
+}
+
+// rotates reports whether a rotation is not finished.
+func (a *applier) rotates() bool {
+	a.once.Lock()
+	defer a.once.Unlock()
+	return a.secrets != nil && len(a.secrets.Previous) > 0
+}
