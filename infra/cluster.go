@@ -27,6 +27,7 @@ type Cluster struct {
 	place  Place
 	Record layout.Record
 	ends   certificates
+	warned bool // of hosts of the record that nobody has listed
 }
 
 // NoCluster says that nothing runs under a name, or nothing that this user may use.
@@ -157,6 +158,10 @@ func (c *Cluster) wanted() plan.Cluster {
 // it each is a machine, or has a problem.
 func (c *Cluster) reach(ctx context.Context, names ...string) (plan.Problems, error) {
 	c.bury()
+	if !c.warned {
+		c.warned = true
+		c.warnOfStrangers(c.Record, c.place.Targets)
+	}
 	targets := map[string]remote.Target{}
 	for _, h := range c.Record.Hosts {
 		if _, there := c.machines[h.Name]; there || len(names) > 0 && !slices.Contains(names, h.Name) {

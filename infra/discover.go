@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
@@ -151,6 +152,7 @@ func (u *up) leavers(ctx context.Context) (err error) {
 	if u.old, err = u.record(ctx, u.machines[u.request.Master]); err != nil {
 		return err
 	}
+	u.warnOfStrangers(u.old, u.request.Targets)
 	if u.request.Adds {
 		return nil
 	}
@@ -181,6 +183,21 @@ func (u *up) leavers(ctx context.Context) (err error) {
 			", where run-tasks fetch and infra-clean --files find them only while it is listed (-a)")
 	}
 	return nil
+}
+
+// warnOfStrangers tells of hosts that the record on the master's host names, and that nobody has listed here: commands connect
+// to them as well, and so does infra-clean.
+func (s *session) warnOfStrangers(r layout.Record, listed map[string]remote.Target) {
+	var all []string
+	for _, h := range r.Hosts {
+		if _, known := listed[h.Name]; !known {
+			all = append(all, h.Name+" ("+h.Address+")")
+		}
+	}
+	if len(all) > 0 {
+		s.o.Report.Warn(r.Master, "the cluster's record there names hosts that are not listed here, to which commands connect as well: "+
+			strings.Join(all, ", "))
+	}
 }
 
 // target is how a host of the record is reached: as the user says, if it is known here.

@@ -303,3 +303,46 @@ func TestAHostThatSaysTooMuch(t *testing.T) {
 		t.Errorf("%.200v", err)
 	}
 }
+
+// Whoever controls the master's host chooses to whom commands connect: hosts that nobody listed here are told of.
+func TestHostsThatNobodyListed(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2")
+	if _, err := f.up(f.request("gpu1", "gpu2")); err != nil {
+		t.Fatal(err)
+	}
+	told := func() (n int) {
+		for _, w := range f.warned {
+			if strings.Contains(w, "hosts that are not listed here") && strings.HasSuffix(w, ": gpu2 (gpu2)") {
+				n++
+			}
+		}
+		return n
+	}
+	place := infra.Place{Name: "c", Owner: "anna", Folder: "ml/c", Master: "gpu1", Targets: f.request("gpu1", "gpu2").Targets}
+	look := func() {
+		t.Helper()
+		c, err := infra.Open(t.Context(), place, f.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		for range 2 {
+			if _, err := c.Status(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	look()
+	if n := told(); n > 0 {
+		t.Errorf("listed hosts are told of: %q", f.warned)
+	}
+	delete(place.Targets, "gpu2")
+	look()
+	if n := told(); n != 1 {
+		t.Errorf("told %d times: %q", n, f.warned)
+	}
+	if _, err := f.up(f.request("gpu1")); err != nil || told() != 2 {
+		t.Errorf("told %d times: %q, %v", told(), f.warned, err)
+	}
+}

@@ -32,9 +32,27 @@ func (d *Dialer) resolve(t Target, jump []string) (*place, error) {
 			return nil, fmt.Errorf("ssh configuration of %s: %w", host, err)
 		}
 	}
+	d.warnOfIgnored(p)
 	d.resolveKeys(p, t)
 	d.resolveTrust(p)
 	return p, d.resolveHops(p, first(t.Jump, get("ProxyJump")), jump)
+}
+
+// ignored are keywords of ssh_config(5) that choose algorithms. What is used is what the library
+// takes for safe.
+var ignored = []string{"KexAlgorithms", "Ciphers", "MACs", "HostKeyAlgorithms", "CASignatureAlgorithms"}
+
+// warnOfIgnored tells of keywords for a host that have no effect here.
+func (d *Dialer) warnOfIgnored(p *place) {
+	var all []string
+	for _, key := range ignored {
+		if d.config.get(p.alias, key) != "" {
+			all = append(all, key)
+		}
+	}
+	if len(all) > 0 {
+		d.warn(p.alias, strings.Join(all, ", ")+" of your ssh configuration have no effect here")
+	}
 }
 
 // first gives the first value that is not zero.

@@ -17,6 +17,12 @@ import (
 	"mlframework/sweep/task"
 )
 
+// Renew is what a server does with its socket every other second.
+func Renew(l net.Listener) error {
+	_, err := l.(*listener).renew()
+	return err
+}
+
 // Route is a row of the routes.
 type Route struct {
 	Method, Path string

@@ -101,7 +101,11 @@ func (l *listener) watch(ctx context.Context, log *slog.Logger) {
 func (l *listener) renew() (made bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.stands() {
+	if l.closed {
+		return false, nil
+	}
+	if l.stands() {
+		l.touch(time.Now())
 		return false, nil
 	}
 	fresh, err := Listen(l.path, l.group)
@@ -111,6 +115,21 @@ func (l *listener) renew() (made bool, err error) {
 	old, next := l.now, fresh.(*listener)
 	l.now, l.file = next.now, next.file
 	return true, old.Close()
+}
+
+// touchEvery is how often the socket and its folder are touched: systemd-tmpfiles removes from
+// /var/tmp what has not changed for 30 days.
+const touchEvery = 24 * time.Hour
+
+// touch gives the socket and its folder a new time when theirs is a day old.
+func (l *listener) touch(now time.Time) {
+	for _, path := range []string{l.path, filepath.Dir(l.path)} {
+		info, err := os.Stat(path)
+		if err != nil || now.Sub(info.ModTime()) < touchEvery {
+			continue
+		}
+		_ = os.Chtimes(path, now, now) // they are our own; what removes them is told of by watch
+	}
 }
 
 // Listen opens a Unix socket for a server, mode 0600; with a group, by name or number, 0660 and the

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/api/server"
@@ -142,5 +143,34 @@ func TestASocketThatWasRemoved(t *testing.T) {
 	s.end()
 	if _, err := os.Stat(s.socket()); err != nil {
 		t.Errorf("the other's socket is gone: %v", err)
+	}
+}
+
+// What cleans /var/tmp never finds socket and folder of a server that runs to be old.
+func TestASocketStaysFresh(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "api.sock")
+	l, err := server.Listen(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	now := time.Now()
+	for age, touched := range map[time.Duration]bool{23 * time.Hour: false, 25 * time.Hour: true} {
+		for _, p := range []string{path, dir} {
+			if err := os.Chtimes(p, now.Add(-age), now.Add(-age)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := server.Renew(l); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []string{path, dir} {
+			info, err := os.Stat(p)
+			if err != nil || (now.Sub(info.ModTime()) < time.Hour) != touched {
+				t.Errorf("%v old, %s is of %v: %v", age, p, info.ModTime(), err)
+			}
+		}
 	}
 }
