@@ -28,6 +28,7 @@ type applier struct {
 	shipping chan struct{}
 	// before are the secrets before a rotation that the broker does not know of; nil: there is none.
 	before *broker.Secrets
+	stuck  bool // some of what a rotation wrote could not be taken back: it goes forward
 }
 
 // undo takes back what a step did.

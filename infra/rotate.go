@@ -2,6 +2,7 @@ package infra
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -127,6 +128,12 @@ func (a *applier) beginRotation(m *machine, before broker.Secrets) {
 	a.before = &before
 	a.undone = append(a.undone, undo{host: m.name, what: "keep the passwords and certificates of before", rotation: true,
 		do: func(ctx context.Context) error {
+			a.mu.Lock()
+			stuck := a.stuck
+			a.mu.Unlock()
+			if stuck {
+				return errors.New("some of the new ones were not taken back")
+			}
 			_, err := a.changeSecrets(ctx, m, func(broker.Secrets) (broker.Secrets, error) { return before, nil })
 			return err
 		}})
@@ -144,7 +151,15 @@ func (a *applier) undoesRotation(m *machine, do plan.Secrets, files func(broker.
 		return
 	}
 	a.undone = append(a.undone, undo{host: m.name, what: "write the credentials of before", rotation: true,
-		do: func(ctx context.Context) error { return m.put(ctx, do.Dir, before, do.UID, do.GID) }})
+		do: func(ctx context.Context) error {
+			err := m.put(ctx, do.Dir, before, do.UID, do.GID)
+			if err != nil {
+				a.mu.Lock()
+				defer a.mu.Unlock()
+				a.stuck = true
+			}
+			return err
+		}})
 }
 
 // commitRotation begins what a rotation does not go back from: the broker may have the new secrets.
