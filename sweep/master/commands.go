@@ -77,9 +77,9 @@ func (m *Master) pin(r *core.Record) error {
 // The command is checked before anything is prepared for it. What was done before under the same
 // idempotency key is not done again.
 func (m *Master) changeSweep(ctx context.Context, id string,
-	command func(ctx context.Context, id string) (core.Command, error)) (core.Answer, error) {
+	command func(ctx context.Context, id string) (core.Command, error)) error {
 	audit := AuditOf(ctx)
-	return m.change(ctx, func(ctx context.Context) (core.Command, error) {
+	_, err := m.change(ctx, func(ctx context.Context) (core.Command, error) {
 		sweep, err := m.add(ctx, id)
 		if err != nil {
 			return nil, err
@@ -89,19 +89,19 @@ func (m *Master) changeSweep(ctx context.Context, id string,
 		}
 		return command(ctx, sweep)
 	})
+	return err
 }
 
 // Cancel ends a sweep. One that was cancelled before stays so.
-func (m *Master) Cancel(ctx context.Context, id, reason string) (core.Head, error) {
-	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
+func (m *Master) Cancel(ctx context.Context, id, reason string) error {
+	return m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
 		return core.CancelSweep{Sweep: id, Reason: reason}, nil
 	})
-	return a.Head, err
 }
 
 // CancelTask cancels one task.
-func (m *Master) CancelTask(ctx context.Context, id task.ID, reason string) (core.Head, error) {
-	a, err := m.changeSweep(ctx, id.Sweep, func(ctx context.Context, sweep string) (core.Command,
+func (m *Master) CancelTask(ctx context.Context, id task.ID, reason string) error {
+	return m.changeSweep(ctx, id.Sweep, func(ctx context.Context, sweep string) (core.Command,
 		error) {
 		id.Sweep = sweep
 		c := core.CancelTask{Task: id, Reason: reason}
@@ -114,24 +114,21 @@ func (m *Master) CancelTask(ctx context.Context, id task.ID, reason string) (cor
 		}
 		return c, err
 	})
-	return a.Head, err
 }
 
 // Pause hands out nothing more of a sweep; with stop its attempts are stopped too, and go back to
 // pending.
-func (m *Master) Pause(ctx context.Context, id, reason string, stop bool) (core.Head, error) {
-	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
+func (m *Master) Pause(ctx context.Context, id, reason string, stop bool) error {
+	return m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
 		return core.PauseSweep{Sweep: id, Reason: reason, Stop: stop}, nil
 	})
-	return a.Head, err
 }
 
 // Prioritize changes the priority of a sweep; see core.PrioritizeSweep.
-func (m *Master) Prioritize(ctx context.Context, id string, priority int) (core.Head, error) {
-	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
+func (m *Master) Prioritize(ctx context.Context, id string, priority int) error {
+	return m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
 		return core.PrioritizeSweep{Sweep: id, Priority: priority}, nil
 	})
-	return a.Head, err
 }
 
 // goOn prepares what a sweep goes on with, for a command that could be done now: its secrets are
@@ -148,20 +145,18 @@ func (m *Master) goOn(id string, with api.Continuation,
 }
 
 // Resume hands out the tasks of a paused sweep again.
-func (m *Master) Resume(ctx context.Context, id string, with api.Continuation) (core.Head, error) {
-	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
+func (m *Master) Resume(ctx context.Context, id string, with api.Continuation) error {
+	return m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
 		return m.goOn(id, with, func(r core.Revision) core.Command {
 			return core.ResumeSweep{Sweep: id, With: r}
 		})
 	})
-	return a.Head, err
 }
 
 // Extend gives a sweep the points of a space that its parameters did not describe so far; see
-// core.ExtendSweep. It returns how many tasks it added.
-func (m *Master) Extend(ctx context.Context, id string, by api.Extension) (added int64,
-	err error) {
-	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
+// core.ExtendSweep.
+func (m *Master) Extend(ctx context.Context, id string, by api.Extension) error {
+	return m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
 		command := func(r core.Revision) core.Command {
 			r.Overrides = by.Overrides
 			return core.ExtendSweep{Sweep: id, Space: by.Space, With: r}
@@ -173,14 +168,12 @@ func (m *Master) Extend(ctx context.Context, id string, by api.Extension) (added
 		}
 		return m.goOn(id, by.Continuation, command)
 	})
-	return a.Tasks, err
 }
 
-// Retry makes tasks pending again that ended other than well: those of indexes, or all. It returns
-// how many it took.
+// Retry makes tasks pending again that ended other than well: those of indexes, or all.
 func (m *Master) Retry(ctx context.Context, id string, indexes []int64,
-	with api.Continuation) (taken int64, err error) {
-	a, err := m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
+	with api.Continuation) error {
+	return m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
 		ended, err := m.endedTasks(ctx, id, indexes)
 		if err != nil {
 			return nil, err
@@ -189,7 +182,6 @@ func (m *Master) Retry(ctx context.Context, id string, indexes []int64,
 			return core.RetryTasks{Sweep: id, Ended: ended, All: len(indexes) == 0, With: r}
 		})
 	})
-	return a.Tasks, err
 }
 
 // endedTasks reads the rows of tasks that could run again.
@@ -242,8 +234,8 @@ func (m *Master) endedTask(ctx context.Context, id task.ID) (core.Task, error) {
 // Reread gives a sweep other metrics and another objective, and tasks that have ended the values
 // that were read by them; see core.RereadMetrics.
 func (m *Master) Reread(ctx context.Context, id string, metrics []metric.Rule, o metric.Objective,
-	all []core.Remeasured) (core.Head, error) {
-	a, err := m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
+	all []core.Remeasured) error {
+	return m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
 		c := core.RereadMetrics{Sweep: id, Metrics: metrics, Objective: o, Values: all}
 		if err := m.core.Check(c); err != nil {
 			return nil, err
@@ -259,5 +251,4 @@ func (m *Master) Reread(ctx context.Context, id string, metrics []metric.Rule, o
 		}
 		return c, nil
 	})
-	return a.Head, err
 }

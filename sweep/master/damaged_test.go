@@ -69,7 +69,7 @@ func TestDamagedSweep(t *testing.T) {
 		}
 	}
 	h.mu.Unlock()
-	if _, err := s.master.Cancel(t.Context(), broken, "test"); err == nil ||
+	if err := s.master.Cancel(t.Context(), broken, "test"); err == nil ||
 		!strings.Contains(err.Error(), "is damaged") {
 		t.Errorf("it is cancelled: %v", err)
 	}
@@ -123,7 +123,7 @@ func TestDamagedOpenTask(t *testing.T) {
 	if all := s.master.Damaged(); len(all) != 1 || !strings.HasPrefix(all[0].Error(), want) {
 		t.Errorf("people are told of %v", all)
 	}
-	if _, err := s.master.Cancel(t.Context(), broken, "test"); err == nil ||
+	if err := s.master.Cancel(t.Context(), broken, "test"); err == nil ||
 		!strings.HasPrefix(err.Error(), want) {
 		t.Errorf("it is cancelled: %v", err)
 	}
@@ -155,7 +155,7 @@ func TestDamagedEndedTask(t *testing.T) {
 	if u, err := w.Next(t.Context()); err != nil || u.Best != nil && u.Best.Task == id+"/0" {
 		t.Errorf("the best is %+v: %v", u.Best, err)
 	}
-	_, err = s.master.Reread(t.Context(), id, []metric.Rule{{Name: "accuracy", Pattern: "(z)"}},
+	err = s.master.Reread(t.Context(), id, []metric.Rule{{Name: "accuracy", Pattern: "(z)"}},
 		metric.Objective{Metric: "accuracy"}, nil)
 	s.must(err)
 	h.emit(h.measured(all[2], .7))

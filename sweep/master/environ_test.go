@@ -20,7 +20,7 @@ func TestAnEnvironmentIsRefused(t *testing.T) {
 		t.Errorf("submit: %v", err)
 	}
 	id := s.submit(1)
-	if _, err := s.master.Resume(t.Context(), id,
+	if err := s.master.Resume(t.Context(), id,
 		api.Continuation{Environ: []string{"A=b"}}); !errors.Is(err, core.ErrEnviron) {
 		t.Errorf("resume: %v", err)
 	}

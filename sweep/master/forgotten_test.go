@@ -40,9 +40,9 @@ func TestRetryForAForgottenWorker(t *testing.T) {
 				time.Sleep(2 * core.DefaultLease)
 				s.must(s.master.Forget(t.Context(), "w2"))
 				s.becomes(id, core.Finished, "1 succeeded, 1 cancelled")
-				n, err := s.master.Retry(t.Context(), id, []int64{first.Index}, api.Continuation{})
-				if n != 1 || err != nil {
-					t.Fatalf("%d tasks are retried: %v", n, err)
+				err := s.master.Retry(t.Context(), id, []int64{first.Index}, api.Continuation{})
+				if err != nil {
+					t.Fatal(err)
 				}
 				if c.restarted {
 					s.must(s.end())

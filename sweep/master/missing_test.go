@@ -75,7 +75,7 @@ func TestSweepsThatWorkersMakeUpAreNotSearchedFor(t *testing.T) {
 	if n := s.spy.Searches(); n != 0 {
 		t.Errorf("sweeps were searched %d times", n)
 	}
-	_, err := s.master.Cancel(t.Context(), "none-7", "") // of a person it is
+	err := s.master.Cancel(t.Context(), "none-7", "") // of a person it is
 	if unknown := new(store.UnknownSweep); !errors.As(err, &unknown) || s.spy.Searches() != 1 {
 		t.Errorf("%v, after %d searches", err, s.spy.Searches())
 	}

@@ -19,7 +19,7 @@ func TestWhatCouldNotBePublishedIsSentWhenTheQueueIsBack(t *testing.T) {
 	s.queue.Outage(true)
 	id := s.submit(10)
 	s.becomes(id, core.Open, "7 pending, 3 queued")
-	if _, err := s.master.Cancel(t.Context(), first, "x"); err != nil {
+	if err := s.master.Cancel(t.Context(), first, "x"); err != nil {
 		t.Fatal(err)
 	}
 	s.poll("a try to send", func() bool { return len(s.log.String()) > 0 }, s.log.String)
@@ -49,7 +49,7 @@ func TestCancelInAnOutageHolds(t *testing.T) {
 	h.report(task.StartedEvent, g)
 	s.becomes(id, core.Open, "1 pending, 1 queued, 1 running")
 	s.queue.Outage(true)
-	_, err := s.master.Cancel(t.Context(), id, "x")
+	err := s.master.Cancel(t.Context(), id, "x")
 	s.must(err)
 	s.again() // and everything is restarted; the queue is back, and empty
 	h = s.newHand("w1", 1)
@@ -93,7 +93,7 @@ func TestFollowersAreToldToWorkersThatComeLater(t *testing.T) {
 		return greetings == 2 && follows
 	})
 	stop1()
-	if _, err := s.master.Pause(t.Context(), id, "", false); err != nil { // a round of the loop
+	if err := s.master.Pause(t.Context(), id, "", false); err != nil { // a round of the loop
 		t.Fatal(err)
 	}
 	first.mu.Lock()

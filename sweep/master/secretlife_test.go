@@ -61,7 +61,7 @@ func TestSecretsOfASweepThatIsPausedForLongAreRemoved(t *testing.T) {
 	}
 	pause := func() {
 		t.Helper()
-		if _, err := s.master.Pause(t.Context(), id, "paused by anna", false); err != nil {
+		if err := s.master.Pause(t.Context(), id, "paused by anna", false); err != nil {
 			t.Fatal(err)
 		}
 		noted(true)
@@ -72,7 +72,7 @@ func TestSecretsOfASweepThatIsPausedForLongAreRemoved(t *testing.T) {
 	if !there() {
 		t.Fatal("they were removed after 13 days")
 	}
-	if _, err := s.master.Resume(t.Context(), id, api.Continuation{}); err != nil {
+	if err := s.master.Resume(t.Context(), id, api.Continuation{}); err != nil {
 		t.Fatalf("it does not go on after 13 days: %v", err)
 	}
 	noted(false)
@@ -94,12 +94,12 @@ func TestSecretsOfASweepThatIsPausedForLongAreRemoved(t *testing.T) {
 		!strings.Contains(h.Reason, "run-tasks resume "+id) {
 		t.Errorf("%s: %q", h.State, h.Reason)
 	}
-	_, err := s.master.Resume(t.Context(), id, api.Continuation{})
+	err := s.master.Resume(t.Context(), id, api.Continuation{})
 	if e, ok := errors.AsType[*core.NoSecrets](err); !ok || !e.Gone ||
 		!strings.Contains(err.Error(), "paused for 14 days") {
 		t.Errorf("resume without them: %v", err)
 	}
-	if _, err := s.master.Resume(t.Context(), id,
+	if err := s.master.Resume(t.Context(), id,
 		api.Continuation{Secrets: secret.Values{"KEY": "other-value"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestSecretsOfASweepThatRunsAreKept(t *testing.T) {
 	var clock later
 	s := newSite(t, keeping(folder), clock.options)
 	running, paused := s.submit(1, needing(values)), s.submit(1, needing(values))
-	if _, err := s.master.Pause(t.Context(), paused, "", false); err != nil {
+	if err := s.master.Pause(t.Context(), paused, "", false); err != nil {
 		t.Fatal(err)
 	}
 	s.poll("the pause is noted", func() bool { return !pausedSince(folder, paused).IsZero() },

@@ -117,14 +117,14 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 			entries) == 0
 	}, func() string { return "there" })
 
-	_, err := s.master.Retry(t.Context(), id, nil, api.Continuation{})
+	err := s.master.Retry(t.Context(), id, nil, api.Continuation{})
 	if e, ok := errors.AsType[*core.NoSecrets](err); !ok || !e.Gone {
 		t.Errorf("%v", err)
 	}
 	if s.head(id).State != core.Finished {
 		t.Error("it goes on without them")
 	}
-	if _, err := s.master.Retry(t.Context(), id, nil,
+	if err := s.master.Retry(t.Context(), id, nil,
 		api.Continuation{Secrets: secret.Values{"KEY": "other-value"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestASweepWithoutItsSecretsWaitsAndSaysWhy(t *testing.T) {
 	if h := s.head(id); h.State != core.Paused {
 		t.Errorf("%+v", h)
 	}
-	if _, err := s.master.Resume(t.Context(), id, api.Continuation{Secrets: values}); err != nil {
+	if err := s.master.Resume(t.Context(), id, api.Continuation{Secrets: values}); err != nil {
 		t.Fatal(err)
 	}
 	s.becomes(id, core.Open, "1 pending")

@@ -30,7 +30,7 @@ func (r *Runner) Running() (ids []string) {
 
 // Interrupt pauses a sweep and stops its attempts, with their grace, unless it has just ended.
 func (r *Runner) Interrupt(id string) error {
-	_, err := r.master.Pause(r.ctx, id, "interrupted", true)
+	err := r.master.Pause(r.ctx, id, "interrupted", true)
 	if _, ended := errors.AsType[*core.WrongState](err); ended {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (r *Runner) AwaitIdle(ctx context.Context, id string) bool {
 // pauseAll pauses every sweep that runs.
 func (r *Runner) pauseAll(reason string) {
 	for _, id := range r.Running() {
-		_, err := r.master.Pause(r.ctx, id, reason, false)
+		err := r.master.Pause(r.ctx, id, reason, false)
 		if err != nil && r.ctx.Err() == nil { // it may have ended
 			r.log.Warn("the sweep is not paused", "sweep", id, "reason", reason, "error", err)
 		}

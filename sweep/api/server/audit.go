@@ -13,19 +13,14 @@ import (
 	"mlframework/sweep/master"
 )
 
-func (s *Server) audit(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) audit(_ http.ResponseWriter, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	limit, err := number(q, "limit")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	page, err := s.archive.Audit(r.Context(), api.AuditQuery{Object: q.Get("object"),
+	return s.archive.Audit(r.Context(), api.AuditQuery{Object: q.Get("object"),
 		After: q.Get("after"), Limit: int(min(limit, listing.MostAudited))})
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, page)
-	return nil
 }
 
 // Bounds of what a client can write into the audit with one action, in bytes.

@@ -16,27 +16,25 @@ import (
 	"mlframework/sweep/task"
 )
 
-func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) submit(w http.ResponseWriter, r *http.Request) (any, error) {
 	submission, err := readSubmission(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	follow, err := readFollow(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ctx, cancel := withTimeout(r)
-	defer cancel()
-	id, err := s.o.Master.Submit(ctx, master.Submission{Submission: submission,
+	id, err := s.o.Master.Submit(r.Context(), master.Submission{Submission: submission,
 		IdempotencyKey: r.Header.Get(api.KeyHeader), Followed: follow.Output()})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w.Header().Set("Location", api.Root+"/sweeps/"+url.PathEscape(id))
-	if err := s.prepareFollow(ctx, w, id, follow, true); err != nil {
-		return err
+	if err := s.prepareFollow(r.Context(), w, id, follow, true); err != nil {
+		return nil, err
 	}
-	return s.writeSummary(ctx, w, http.StatusCreated, id)
+	return s.summary(r.Context(), id)
 }
 
 // prepareFollow begins to collect events for a client that is about to follow, so that it misses
@@ -60,78 +58,65 @@ func (s *Server) prepareFollow(ctx context.Context, w http.ResponseWriter, id st
 	return nil
 }
 
-// writeSummary answers with a sweep as it is now.
-func (s *Server) writeSummary(ctx context.Context, w http.ResponseWriter, status int,
-	id string) error {
+// summary returns a sweep as it is now.
+func (s *Server) summary(ctx context.Context, id string) (core.Summary, error) {
 	stored, err := s.archive.Stored(ctx, id)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, status, stored.Record.Summary(stored.Head))
-	return nil
+	return stored.Record.Summary(stored.Head), err
 }
 
-// changeSweep changes a sweep and answers with its summary.
-func (s *Server) changeSweep(w http.ResponseWriter, r *http.Request,
-	do func(ctx context.Context, id string) error) error {
-	ctx, cancel := withTimeout(r)
-	defer cancel()
-	named, err := s.archive.Stored(ctx, r.PathValue("sweep"))
+// changeSweep changes a sweep, for a client that is about to follow it in some detail or not (""),
+// and returns its summary.
+func (s *Server) changeSweep(w http.ResponseWriter, r *http.Request, follow api.Detail,
+	do func(ctx context.Context, id string) error) (any, error) {
+	named, err := s.archive.Stored(r.Context(), r.PathValue("sweep"))
+	if err == nil {
+		err = s.prepareFollow(r.Context(), w, named.Head.ID, follow, false)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := do(ctx, named.Head.ID); err != nil {
-		return err
+	if err := do(r.Context(), named.Head.ID); err != nil {
+		return nil, err
 	}
-	return s.writeSummary(ctx, w, http.StatusOK, named.Head.ID)
+	return s.summary(r.Context(), named.Head.ID)
 }
 
-func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
-	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
-		_, err := s.o.Master.Cancel(ctx, id, "cancelled by a person")
-		return err
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request) (any, error) {
+	return s.changeSweep(w, r, "", func(ctx context.Context, id string) error {
+		return s.o.Master.Cancel(ctx, id, "cancelled by a person")
 	})
 }
 
-func (s *Server) pause(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) pause(w http.ResponseWriter, r *http.Request) (any, error) {
 	stop, err := flag(r.URL.Query(), "stop")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
-		_, err := s.o.Master.Pause(ctx, id, "paused by a person", stop)
-		return err
+	return s.changeSweep(w, r, "", func(ctx context.Context, id string) error {
+		return s.o.Master.Pause(ctx, id, "paused by a person", stop)
 	})
 }
 
-func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) resume(w http.ResponseWriter, r *http.Request) (any, error) {
 	g, follow, err := readResume(r)
 	if err == nil && len(g.Indexes) > 0 {
 		err = api.Wrong("indexes", "a sweep is resumed as a whole")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
-		if err := s.prepareFollow(ctx, w, id, follow, false); err != nil {
-			return err
-		}
-		_, err := s.o.Master.Resume(ctx, id, g.Continuation)
-		return err
+	return s.changeSweep(w, r, follow, func(ctx context.Context, id string) error {
+		return s.o.Master.Resume(ctx, id, g.Continuation)
 	})
 }
 
-func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) retry(w http.ResponseWriter, r *http.Request) (any, error) {
 	g, follow, err := readResume(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
-		if err := s.prepareFollow(ctx, w, id, follow, false); err != nil {
-			return err
-		}
-		_, err := s.o.Master.Retry(ctx, id, g.Indexes, g.Continuation)
-		return err
+	return s.changeSweep(w, r, follow, func(ctx context.Context, id string) error {
+		return s.o.Master.Retry(ctx, id, g.Indexes, g.Continuation)
 	})
 }
 
@@ -155,22 +140,21 @@ func readResume(r *http.Request) (g api.ResumeRequest, follow api.Detail, err er
 	return g, follow, err
 }
 
-func (s *Server) cancelTask(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) cancelTask(w http.ResponseWriter, r *http.Request) (any, error) {
 	index, err := taskIndex(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
-		_, err := s.o.Master.CancelTask(ctx, task.ID{Sweep: id, Index: index},
+	return s.changeSweep(w, r, "", func(ctx context.Context, id string) error {
+		return s.o.Master.CancelTask(ctx, task.ID{Sweep: id, Index: index},
 			"cancelled by a person")
-		return err
 	})
 }
 
-func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) extend(w http.ResponseWriter, r *http.Request) (any, error) {
 	var e api.Extension
 	if err := read(r, &e); err != nil {
-		return err
+		return nil, err
 	}
 	follow, err := readFollow(r)
 	if err == nil {
@@ -180,17 +164,13 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
 		err = api.Wrong("space", "by which parameters?")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if e.Revision != "" {
 		addDetail(r, "revision="+e.Revision)
 	}
-	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
-		if err := s.prepareFollow(ctx, w, id, follow, false); err != nil {
-			return err
-		}
-		_, err := s.o.Master.Extend(ctx, id, e)
-		return err
+	return s.changeSweep(w, r, follow, func(ctx context.Context, id string) error {
+		return s.o.Master.Extend(ctx, id, e)
 	})
 }
 
@@ -199,14 +179,13 @@ var priorityRule = fmt.Sprintf("a priority is a whole number from -%d to %[1]d",
 
 func badPriority(n int) bool { return n < -core.MaxPriority || n > core.MaxPriority }
 
-func (s *Server) prioritize(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) prioritize(w http.ResponseWriter, r *http.Request) (any, error) {
 	text := r.URL.Query().Get("n")
 	n, err := api.ParseWholeNumber(text)
 	if err != nil || badPriority(int(n)) {
-		return api.Wrong("n", priorityRule+", not "+cmp.Or(human.Visible(text), "nothing"))
+		return nil, api.Wrong("n", priorityRule+", not "+cmp.Or(human.Visible(text), "nothing"))
 	}
-	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
-		_, err := s.o.Master.Prioritize(ctx, id, int(n))
-		return err
+	return s.changeSweep(w, r, "", func(ctx context.Context, id string) error {
+		return s.o.Master.Prioritize(ctx, id, int(n))
 	})
 }

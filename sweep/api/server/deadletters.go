@@ -28,10 +28,10 @@ func (s *Server) depths(r *http.Request) []queue.Depth {
 	return append([]queue.Depth{}, all...)
 }
 
-func (s *Server) listDead(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) listDead(_ http.ResponseWriter, r *http.Request) (any, error) {
 	limit, err := number(r.URL.Query(), "limit")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if limit == 0 {
 		limit = defaultDeadLetters
@@ -40,7 +40,7 @@ func (s *Server) listDead(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	count, newest, err := s.o.Master.DeadLetters(ctx, int(min(limit, maxDeadLetters)))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	listed := api.DeadLetters{Count: count, Entries: []api.DeadLetter{}}
 	for _, l := range newest {
@@ -49,28 +49,15 @@ func (s *Server) listDead(w http.ResponseWriter, r *http.Request) error {
 				Reason: human.Visible(l.Reason), Time: timeOrNull(l.Time),
 				Bytes: l.Size, Preview: human.Visible(string(l.Body))})
 	}
-	writeJSON(w, http.StatusOK, listed)
-	return nil
+	return listed, nil
 }
 
-func (s *Server) requeue(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := withTimeout(r)
-	defer cancel()
-	requeued, remaining, err := s.o.Master.Requeue(ctx, r.PathValue("letter"))
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, api.DeadLetterOutcome{Requeued: requeued, Remaining: remaining})
-	return nil
+func (s *Server) requeue(_ http.ResponseWriter, r *http.Request) (any, error) {
+	requeued, remaining, err := s.o.Master.Requeue(r.Context(), r.PathValue("letter"))
+	return api.DeadLetterOutcome{Requeued: requeued, Remaining: remaining}, err
 }
 
-func (s *Server) drop(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := withTimeout(r)
-	defer cancel()
-	n, err := s.o.Master.Drop(ctx, r.PathValue("letter"))
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, api.DeadLetterOutcome{Dropped: n})
-	return nil
+func (s *Server) drop(_ http.ResponseWriter, r *http.Request) (any, error) {
+	n, err := s.o.Master.Drop(r.Context(), r.PathValue("letter"))
+	return api.DeadLetterOutcome{Dropped: n}, err
 }

@@ -100,7 +100,7 @@ func (f Feed) End() string {
 func (s *Server) Panic(path string) {
 	s.mux.Handle("POST "+api.Root+path,
 		s.middleware(route{method: "POST", do: func(*Server, http.ResponseWriter,
-			*http.Request) error {
+			*http.Request) (any, error) {
 			panic("on purpose")
 		}}))
 }

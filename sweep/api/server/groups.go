@@ -8,17 +8,12 @@ import (
 	"mlframework/sweep/group"
 )
 
-func (s *Server) groups(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) groups(_ http.ResponseWriter, r *http.Request) (any, error) {
 	q, err := readGroupQuery(r.URL.Query())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	page, err := s.archive.Groups(r.Context(), r.PathValue("sweep"), q)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, page)
-	return nil
+	return s.archive.Groups(r.Context(), r.PathValue("sweep"), q)
 }
 
 func readGroupQuery(v url.Values) (q api.GroupQuery, err error) {

@@ -10,7 +10,7 @@ import (
 	"mlframework/sweep/task"
 )
 
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) health(_ http.ResponseWriter, _ *http.Request) (any, error) {
 	h := api.Health{Up: true, Program: s.o.Program, Level: api.Level, Version: task.Newest,
 		Warnings: []api.Reason{}}
 	for _, m := range s.o.Master.Missing() {
@@ -24,14 +24,13 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 		h.Warnings = append(h.Warnings, api.Reason{What: "worker", Text: r.String(),
 			Since: timeOrNull(r.Since)})
 	}
-	writeJSON(w, http.StatusOK, h)
-	return nil
+	return h, nil
 }
 
 // readyTime is how long the master's loop may take to show that it lives.
 const readyTime = 5 * time.Second
 
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
 	is := api.Readiness{Reasons: []api.Reason{}}
@@ -47,18 +46,17 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	if _, err := s.o.Master.Workers(ctx); err != nil {
 		is.Reasons = append(is.Reasons, api.Reason{What: "store", Text: err.Error()})
 	}
-	status := http.StatusOK
-	if is.Ready = len(is.Reasons) == 0; !is.Ready {
-		status = http.StatusServiceUnavailable
+	if is.Ready = len(is.Reasons) == 0; is.Ready {
+		return is, nil
 	}
-	writeJSON(w, status, is)
-	return nil
+	writeJSON(w, http.StatusServiceUnavailable, is)
+	return nil, nil
 }
 
-func (s *Server) broker(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) broker(_ http.ResponseWriter, r *http.Request) (any, error) {
 	queues, err := flag(r.URL.Query(), "queues")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	q := s.o.Broker.Status()
 	b := api.Broker{Unreachable: q.Unreachable, Since: timeOrNull(q.Since),
@@ -68,8 +66,7 @@ func (s *Server) broker(w http.ResponseWriter, r *http.Request) error {
 	if queues {
 		b.Queues = s.depths(r)
 	}
-	writeJSON(w, http.StatusOK, b)
-	return nil
+	return b, nil
 }
 
 func timeOrNull(t time.Time) *time.Time {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 
@@ -45,22 +46,35 @@ func (s *Server) middleware(r route) http.Handler {
 	})
 }
 
-// handle does what a request asks for.
+// handle does what a request asks for and writes the answer. Writes have limited time.
 func (s *Server) handle(w http.ResponseWriter, r *http.Request, to route) error {
-	if r.Method == http.MethodGet {
-		return to.do(s, w, r)
+	if r.Method != http.MethodGet {
+		done, err := s.readBody(w, r, to)
+		if err != nil {
+			return err
+		}
+		defer done()
+		key, err := idempotencyKey(r)
+		if err != nil {
+			return err
+		}
+		if e := master.AuditOf(r.Context()); e != nil {
+			e.IdempotencyKey = key
+		}
 	}
-	done, err := s.readBody(w, r, to)
-	if err != nil {
+	if to.writes() {
+		ctx, cancel := withTimeout(r)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
+	answer, err := to.do(s, w, r)
+	switch {
+	case err != nil:
 		return err
+	case answer != nil:
+		writeJSON(w, cmp.Or(to.status, http.StatusOK), answer)
+	case to.status != 0:
+		w.WriteHeader(to.status)
 	}
-	defer done()
-	key, err := idempotencyKey(r)
-	if err != nil {
-		return err
-	}
-	if e := master.AuditOf(r.Context()); e != nil {
-		e.IdempotencyKey = key
-	}
-	return to.do(s, w, r)
+	return nil
 }

@@ -62,23 +62,27 @@ func (s *Server) readOutput(r *http.Request) (o outputRequest, err error) {
 	return o, err
 }
 
-// output sends what an attempt printed: what there is, or, followed, until the task has ended or
-// another attempt prints.
-func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) output(w http.ResponseWriter, r *http.Request) (any, error) {
 	o, err := s.readOutput(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	return nil, s.sendOutput(r.Context(), w, o)
+}
+
+// sendOutput sends what an attempt printed: what there is, or, followed, until the task has ended or
+// another attempt prints.
+func (s *Server) sendOutput(ctx context.Context, w http.ResponseWriter, o outputRequest) error {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	flush := http.NewResponseController(w)
 	headed := false
 	for {
 		// before reading: what is written later is not the task's
-		over, err := s.hasEnded(r.Context(), o.id)
+		over, err := s.hasEnded(ctx, o.id)
 		if err != nil {
 			return err
 		}
-		p, err := s.piece(r.Context(), o)
+		p, err := s.piece(ctx, o)
 		switch {
 		case err != nil:
 			return err
@@ -113,7 +117,7 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 		}
 		select {
 		case <-time.After(polled):
-		case <-r.Context().Done():
+		case <-ctx.Done():
 			return nil
 		}
 	}

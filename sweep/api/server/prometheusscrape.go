@@ -38,18 +38,18 @@ func processMetrics() *prometheus.Registry {
 
 // metrics answers what Prometheus collects: what the master counted, and how it, its store and its
 // broker stand now.
-func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), measureTime)
 	defer cancel()
 	m, err := s.scrape(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now := prometheus.NewRegistry()
 	now.MustRegister(m)
 	all := prometheus.Gatherers{now, s.o.Master.Metrics(), s.process}
 	promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(w, r)
-	return nil
+	return nil, nil
 }
 
 // scrape is everything that is told at once.

@@ -13,32 +13,32 @@ import (
 	"mlframework/sweep/task"
 )
 
-func (s *Server) measure(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) measure(_ http.ResponseWriter, r *http.Request) (any, error) {
 	// it would keep others from sending large ones for as long as workers read
 	if r.ContentLength >= smallBody {
-		return &api.Error{Status: http.StatusRequestEntityTooLarge,
+		return nil, &api.Error{Status: http.StatusRequestEntityTooLarge,
 			Text: "the question has 64 KiB or more", Remedy: "ask for fewer metrics at a time"}
 	}
 	var body api.Measure
 	if err := read(r, &body); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := metric.Compile(body.Metrics); err != nil {
-		return api.Wrong("metrics", err.Error())
+		return nil, api.Wrong("metrics", err.Error())
 	}
 	switch {
 	case body.Metrics == nil:
-		return api.Wrong("metrics", "by which metrics? None is []")
+		return nil, api.Wrong("metrics", "by which metrics? None is []")
 	case body.Tasks == nil:
-		return api.Wrong("tasks", "of which tasks?")
+		return nil, api.Wrong("tasks", "of which tasks?")
 	case len(body.Tasks) > api.MostMeasured:
-		return api.Wrong("tasks", fmt.Sprintf("at most %d at a time", api.MostMeasured))
+		return nil, api.Wrong("tasks", fmt.Sprintf("at most %d at a time", api.MostMeasured))
 	case slices.ContainsFunc(body.Tasks, func(index int64) bool { return index < 0 }):
-		return api.Wrong("tasks", "indexes begin at 0")
+		return nil, api.Wrong("tasks", "indexes begin at 0")
 	}
 	view, err := s.archive.Stored(r.Context(), r.PathValue("sweep"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	by := task.Measure{Metrics: body.Metrics, Hide: len(view.Record.Recipe.Secrets) > 0}
 	all := api.Measures{Tasks: make([]api.MeasuredTask, len(body.Tasks))}
@@ -47,8 +47,7 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) error {
 		readers.Go(func() { all.Tasks[at] = s.measureTask(r.Context(), view, index, by) })
 	}
 	readers.Wait()
-	writeJSON(w, http.StatusOK, all)
-	return nil
+	return all, nil
 }
 
 // measureTask has the worker read that has what a task left.
@@ -66,30 +65,29 @@ func (s *Server) measureTask(ctx context.Context, of store.Sweep, index int64, b
 	return m
 }
 
-func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) reread(w http.ResponseWriter, r *http.Request) (any, error) {
 	var body api.Reread
 	if err := read(r, &body); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := metric.Compile(body.Metrics); err != nil {
-		return api.Wrong("metrics", err.Error())
+		return nil, api.Wrong("metrics", err.Error())
 	}
 	if body.Metrics == nil {
-		return api.Wrong("metrics", "by which metrics? None is []")
+		return nil, api.Wrong("metrics", "by which metrics? None is []")
 	}
 	if len(body.Tasks) > api.MostReread {
-		return api.Wrong("tasks", fmt.Sprintf("at most %d at a time", api.MostReread))
+		return nil, api.Wrong("tasks", fmt.Sprintf("at most %d at a time", api.MostReread))
 	}
 	for _, t := range body.Tasks {
 		if t.Index < 0 || len(t.Metrics) > metric.MaxMetrics || max(len(t.Stdout), len(t.Stderr),
 			len(t.Unmeasured)) > task.MaxUnread {
-			return api.Wrong("tasks", fmt.Sprintf("task %d has more than an attempt can have",
+			return nil, api.Wrong("tasks", fmt.Sprintf("task %d has more than an attempt can have",
 				t.Index))
 		}
 	}
 	addDetail(r, fmt.Sprintf("tasks=%d", len(body.Tasks)))
-	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
-		_, err := s.o.Master.Reread(ctx, id, body.Metrics, body.Objective, body.Tasks)
-		return err
+	return s.changeSweep(w, r, "", func(ctx context.Context, id string) error {
+		return s.o.Master.Reread(ctx, id, body.Metrics, body.Objective, body.Tasks)
 	})
 }

@@ -25,17 +25,13 @@ var routes = []route{
 	{method: "GET", path: "/broker/dead", query: paging[:1:1], answer: api.DeadLetters{},
 		do: (*Server).listDead},
 	{method: "POST", path: "/broker/dead/requeue", action: "requeue",
-		answer: api.DeadLetterOutcome{},
-		do:     (*Server).requeue},
+		answer: api.DeadLetterOutcome{}, do: (*Server).requeue},
 	{method: "DELETE", path: "/broker/dead", action: "drop",
-		answer: api.DeadLetterOutcome{},
-		do:     (*Server).drop},
+		answer: api.DeadLetterOutcome{}, do: (*Server).drop},
 	{method: "POST", path: "/broker/dead/{letter}/requeue", action: "requeue",
-		answer: api.DeadLetterOutcome{},
-		do:     (*Server).requeue},
+		answer: api.DeadLetterOutcome{}, do: (*Server).requeue},
 	{method: "DELETE", path: "/broker/dead/{letter}", action: "drop",
-		answer: api.DeadLetterOutcome{},
-		do:     (*Server).drop},
+		answer: api.DeadLetterOutcome{}, do: (*Server).drop},
 
 	{method: "GET", path: "/audit", query: append(paging[:2:2], "object"), answer: api.AuditPage{},
 		do: (*Server).audit},
@@ -43,8 +39,8 @@ var routes = []route{
 	{method: "GET", path: "/sweeps", query: paging, answer: api.SweepList{},
 		do: (*Server).listSweeps},
 	{method: "POST", path: "/sweeps", action: "submit", query: followParameter,
-		body:   api.Submission{},
-		answer: core.Summary{}, do: (*Server).submit},
+		body: api.Submission{}, answer: core.Summary{}, status: http.StatusCreated,
+		do: (*Server).submit},
 	{method: "GET", path: "/tasks", query: append(paging[:2:2], "where", "sort", "state"),
 		answer: api.AllTasks{}, do: (*Server).listAllTasks},
 	{method: "POST", path: "/missing", asks: true, body: api.Submission{}, answer: api.Missing{},
@@ -96,7 +92,8 @@ var routes = []route{
 		answer: core.Worker{}, do: (*Server).resize},
 	{method: "POST", path: "/workers/{worker}/restart", action: "restart",
 		query: []string{"now"}, answer: core.Worker{}, do: (*Server).restart},
-	{method: "DELETE", path: "/workers/{worker}", action: "forget", do: (*Server).forget},
+	{method: "DELETE", path: "/workers/{worker}", action: "forget",
+		status: http.StatusNoContent, do: (*Server).forget},
 }
 
 // route is one row of the table of what the API does. The description and the server are both held
@@ -110,7 +107,9 @@ type route struct {
 	answer any
 	asks   bool   // it is a question, whatever its method
 	action string // of a write: what it is called in the audit
-	do     func(*Server, http.ResponseWriter, *http.Request) error
+	status int    // of an answer; 0: 200
+	// do returns the JSON of an answer; nil: there is none, or do has written it
+	do func(*Server, http.ResponseWriter, *http.Request) (any, error)
 }
 
 // writes reports whether it may change anything.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
@@ -21,19 +20,19 @@ import (
 // read catches up: it gets what has changed since. Where that is no longer known (the master was
 // restarted, or too much has happened) it gets a snapshot: every task as it is now, except those
 // that ended before it began to follow. Either way no update is lost.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) events(w http.ResponseWriter, r *http.Request) (any, error) {
 	follow, err := readFollow(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	stored, err := s.archive.Stored(r.Context(), r.PathValue("sweep"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	buffer, leave, err := s.buffers.join(r.Context(), stored.Head.ID,
 		cmp.Or(follow, api.DetailTasks))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer leave()
 	t := &eventStream{
@@ -46,7 +45,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	return t.run(r.Header.Get(api.EventHeader))
+	return nil, t.run(r.Header.Get(api.EventHeader))
 }
 
 // eventStream is the stream of one client.
@@ -178,7 +177,7 @@ func (t *eventStream) next(at position) (position, error) {
 func (t *eventStream) update(n delta) (err error) {
 	u := n.Update
 	if u.Idle() && !u.Closed {
-		if u.Sweep, err = t.summary(); err != nil {
+		if u.Sweep, err = t.s.summary(t.r.Context(), t.sweep); err != nil {
 			return err
 		}
 	}
@@ -191,15 +190,10 @@ func (t *eventStream) update(n delta) (err error) {
 	return nil
 }
 
-func (t *eventStream) summary() (core.Summary, error) {
-	stored, err := t.s.archive.Stored(t.r.Context(), t.sweep)
-	return stored.Record.Summary(stored.Head), err
-}
-
 // snapshot sends every task that has a row, apart from those that ended before the follower began.
 // Only its last event has an id, so that a snapshot that broke off is not taken for a complete one.
 func (t *eventStream) snapshot(at position) error {
-	now, err := t.summary()
+	now, err := t.s.summary(t.r.Context(), t.sweep)
 	if err != nil {
 		return err
 	}

@@ -8,49 +8,42 @@ import (
 	"mlframework/sweep/core"
 )
 
-func (s *Server) listSweeps(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) listSweeps(_ http.ResponseWriter, r *http.Request) (any, error) {
 	limit, err := number(r.URL.Query(), "limit")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all, err := s.archive.Sweeps(r.Context(), r.URL.Query().Get("after"), int(limit))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	writeJSON(w, http.StatusOK, api.SweepList{Sweeps: append([]core.Summary{}, all...)})
-	return nil
+	return api.SweepList{Sweeps: append([]core.Summary{}, all...)}, nil
 }
 
-func (s *Server) showSweep(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) showSweep(_ http.ResponseWriter, r *http.Request) (any, error) {
 	checks, err := flag(r.URL.Query(), "checks")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	view, err := s.archive.Sweep(r.Context(), r.PathValue("sweep"), checks)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, view)
-	return nil
+	return s.archive.Sweep(r.Context(), r.PathValue("sweep"), checks)
 }
 
-func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) missing(_ http.ResponseWriter, r *http.Request) (any, error) {
 	submission, err := readSubmission(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if submission.Record.Images, err = s.images(r.Context()); err != nil {
-		return err
+		return nil, err
 	}
 	m, err := s.archive.Missing(r.Context(), submission.Record, submission.Code, submission.Same...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if m.Ranges == nil {
 		m.Ranges = core.Ranges{}
 	}
-	writeJSON(w, http.StatusOK, m)
-	return nil
+	return m, nil
 }
 
 // images are those in which tasks would run now: of the workers that are there.
@@ -65,51 +58,36 @@ func (s *Server) images(ctx context.Context) (images core.Images, err error) {
 	return r.Images, err
 }
 
-func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) listTasks(_ http.ResponseWriter, r *http.Request) (any, error) {
 	q, err := readQuery(r.URL.Query())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	page, err := s.archive.Tasks(r.Context(), r.PathValue("sweep"), q)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, page)
-	return nil
+	return s.archive.Tasks(r.Context(), r.PathValue("sweep"), q)
 }
 
-func (s *Server) listAllTasks(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) listAllTasks(_ http.ResponseWriter, r *http.Request) (any, error) {
 	q, err := readQuery(r.URL.Query())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	page, err := s.archive.AllTasks(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, page)
-	return nil
+	return s.archive.AllTasks(r.Context(), q)
 }
 
-func (s *Server) showTask(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) showTask(_ http.ResponseWriter, r *http.Request) (any, error) {
 	index, err := taskIndex(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	view, err := s.archive.Task(r.Context(), r.PathValue("sweep"), index)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, view)
-	return nil
+	return s.archive.Task(r.Context(), r.PathValue("sweep"), index)
 }
 
 // results writes the table while it reads it: what is wrong with the query shows before the first
 // byte.
-func (s *Server) results(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) results(w http.ResponseWriter, r *http.Request) (any, error) {
 	q, err := readQuery(r.URL.Query())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	format := api.Format(r.URL.Query().Get("format"))
 	w.Header().Set("Content-Type",
@@ -117,14 +95,9 @@ func (s *Server) results(w http.ResponseWriter, r *http.Request) error {
 	if format != api.CSV {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 	}
-	return s.archive.Results(r.Context(), r.PathValue("sweep"), q, format, w)
+	return nil, s.archive.Results(r.Context(), r.PathValue("sweep"), q, format, w)
 }
 
-func (s *Server) failures(w http.ResponseWriter, r *http.Request) error {
-	f, err := s.archive.Failures(r.Context(), r.PathValue("sweep"))
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, f)
-	return nil
+func (s *Server) failures(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return s.archive.Failures(r.Context(), r.PathValue("sweep"))
 }

@@ -8,80 +8,45 @@ import (
 	"mlframework/sweep/core"
 )
 
-func (s *Server) listWorkers(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) listWorkers(_ http.ResponseWriter, r *http.Request) (any, error) {
 	ctx, cancel := withTimeout(r)
 	defer cancel()
 	all, err := s.o.Master.Workers(ctx)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, api.WorkerList{Workers: append([]core.Worker{}, all...)})
-	return nil
+	return api.WorkerList{Workers: append([]core.Worker{}, all...)}, err
 }
 
-func (s *Server) drain(w http.ResponseWriter, r *http.Request) error {
-	return s.draining(w, r, false)
+func (s *Server) drain(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return s.o.Master.Drain(r.Context(), r.PathValue("worker"), false)
 }
 
-func (s *Server) undrain(w http.ResponseWriter, r *http.Request) error {
-	return s.draining(w, r, true)
-}
-
-func (s *Server) draining(w http.ResponseWriter, r *http.Request, off bool) error {
-	ctx, cancel := withTimeout(r)
-	defer cancel()
-	worker, err := s.o.Master.Drain(ctx, r.PathValue("worker"), off)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, worker)
-	return nil
+func (s *Server) undrain(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return s.o.Master.Drain(r.Context(), r.PathValue("worker"), true)
 }
 
 // maxSlots bounds what a worker can be asked for: far more than any machine has cores.
 const maxSlots = 4096
 
-func (s *Server) resize(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) resize(_ http.ResponseWriter, r *http.Request) (any, error) {
 	n, err := number(r.URL.Query(), "n")
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case !r.URL.Query().Has("n"):
-		return api.Wrong("n", "how many slots? 0 is what the worker was started with")
+		return nil, api.Wrong("n", "how many slots? 0 is what the worker was started with")
 	case n > maxSlots:
-		return api.Wrong("n", fmt.Sprintf("a worker has at most %d slots", maxSlots))
+		return nil, api.Wrong("n", fmt.Sprintf("a worker has at most %d slots", maxSlots))
 	}
-	ctx, cancel := withTimeout(r)
-	defer cancel()
-	worker, err := s.o.Master.Resize(ctx, r.PathValue("worker"), int(n))
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, worker)
-	return nil
+	return s.o.Master.Resize(r.Context(), r.PathValue("worker"), int(n))
 }
 
-func (s *Server) restart(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) restart(_ http.ResponseWriter, r *http.Request) (any, error) {
 	now, err := flag(r.URL.Query(), "now")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ctx, cancel := withTimeout(r)
-	defer cancel()
-	worker, err := s.o.Master.Restart(ctx, r.PathValue("worker"), now)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, worker)
-	return nil
+	return s.o.Master.Restart(r.Context(), r.PathValue("worker"), now)
 }
 
-func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := withTimeout(r)
-	defer cancel()
-	if err := s.o.Master.Forget(ctx, r.PathValue("worker")); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+func (s *Server) forget(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return nil, s.o.Master.Forget(r.Context(), r.PathValue("worker"))
 }
