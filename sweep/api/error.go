@@ -9,8 +9,7 @@ import (
 	"mlframework/sweep/table"
 )
 
-// Error is a refusal: what the API answers instead of doing what was asked, and what a Client
-// returns then.
+// Error is the JSON with which the API refuses a request, and the error that a Client returns then.
 type Error struct {
 	Status    int    `json:"-"` // of HTTP
 	Text      string `json:"error"`
@@ -18,7 +17,7 @@ type Error struct {
 	Parameter string `json:"parameter,omitempty"` // the parameter or field that is wrong
 	Column    int    `json:"column,omitempty"`    // where in it, in characters from 1; 0: not known
 
-	body []byte // of the answer, for who knows more of it
+	body []byte // of the answer, for methods that decode more of it
 }
 
 func (e *Error) Error() string {
@@ -28,15 +27,15 @@ func (e *Error) Error() string {
 	return e.Text + "; " + e.Remedy
 }
 
-// SecretsField is the Parameter of a refusal for want of the values of secrets.
+// SecretsField is the Parameter of an Error for missing values of secrets.
 const SecretsField = "secrets"
 
-// Wrong is a request that is refused for what it says.
+// Wrong returns the error of a request with an invalid parameter or field.
 func Wrong(parameter, text string) *Error {
 	return &Error{Status: http.StatusBadRequest, Text: text, Parameter: parameter}
 }
 
-// ParseWholeNumber reads a whole number as JSON writes it, but that zeros may lead: without a plus.
+// ParseWholeNumber parses a decimal integer without a plus sign; leading zeros are allowed.
 func ParseWholeNumber(text string) (int64, error) {
 	if strings.HasPrefix(text, "+") {
 		return 0, strconv.ErrSyntax
@@ -44,8 +43,24 @@ func ParseWholeNumber(text string) (int64, error) {
 	return strconv.ParseInt(text, 10, 64)
 }
 
-// UnknownColumn is the name in a question that is the name of no column; "" where that is not what
-// is wrong.
+// ParseOffset parses the After of a page as the page before gave it; "" is the beginning.
+func ParseOffset(after string) (int64, error) {
+	if after == "" {
+		return 0, nil
+	}
+	n, err := ParseWholeNumber(after)
+	if err != nil || n < 0 {
+		return 0, WrongAfter(after)
+	}
+	return n, nil
+}
+
+// WrongAfter returns the error of an After that is not the Next of a page.
+func WrongAfter(after string) *Error {
+	return Wrong("after", after+" is not what a page gave as next")
+}
+
+// UnknownColumn returns the name in a query that no column has; "" where that is not what is wrong.
 func UnknownColumn(err error) string {
 	if e, ok := errors.AsType[*table.FilterError](err); ok {
 		return e.Unknown

@@ -37,17 +37,12 @@ func (q GroupQuery) Grouper(id string, r core.Record, schema table.Schema) (*gro
 
 // Page orders the groups and takes those that are wanted.
 func (q GroupQuery) Page(g *group.Grouper) (page GroupPage, err error) {
-	skip, err := ParseWholeNumber(q.After)
-	if q.After != "" && (err != nil || skip < 0) {
-		return page, Wrong("after", q.After+" is not what a page gave as next")
+	skip, err := ParseOffset(q.After)
+	if err != nil {
+		return page, err
 	}
-	o := group.Order{
-		Sort:   q.Sort,
-		Issued: q.Issued,
-		Top:    int64(q.Top),
-		Skip:   skip,
-		Most:   int64(q.Limit),
-	}
+	o := group.Order{Sort: q.Sort, Issued: q.Issued, Top: int64(q.Top), Skip: skip,
+		Most: int64(q.Limit)}
 	if page.Table, err = g.Table(o); UnknownColumn(err) != "" {
 		return page, Wrong("sort", err.Error())
 	}

@@ -166,13 +166,6 @@ func (g *Grouper) measure(name string, column table.Column) {
 	g.metrics = append(g.metrics, measure{name, column, o})
 }
 
-// Bind takes the values of parameters from where they come from instead of from rows.
-func (g *Grouper) Bind(dimension func(parameter string) table.Dimension) {
-	for _, k := range g.by {
-		k.of = k.of.Bind(dimension)
-	}
-}
-
 // Fields are what is looked at of a task beside its index.
 func (g *Grouper) Fields() table.Fields {
 	all := table.FieldState | table.FieldAttempts

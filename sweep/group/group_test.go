@@ -397,13 +397,12 @@ func BenchmarkAdd(b *testing.B) {
 	}
 	for name, bind := range map[string]func(string) table.Dimension{"rows": nil, "bound": bound} {
 		b.Run(name, func(b *testing.B) {
+			schema := schema
+			schema.Dimension = bind
 			g, err := group.New(group.Options{By: []string{"lr", "unit"}, Objective: accuracy,
 				Schema: schema})
 			if err != nil {
 				b.Fatal(err)
-			}
-			if bind != nil {
-				g.Bind(bind)
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

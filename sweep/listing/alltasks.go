@@ -143,7 +143,7 @@ func (s *search) bySweep(ctx context.Context, after string) error {
 		var text string
 		from, text, _ = strings.Cut(after, "/")
 		if index, err = api.ParseWholeNumber(text); err != nil || index < 0 || from == "" {
-			return notNext(after)
+			return api.WrongAfter(after)
 		}
 	}
 	filtered := s.q.Where != ""
@@ -173,13 +173,9 @@ func (s *search) bySweep(ctx context.Context, after string) error {
 		return true, nil
 	})
 	if unknown, ok := errors.AsType[*store.UnknownSweep](err); ok && unknown.ID == from {
-		return notNext(after)
+		return api.WrongAfter(after)
 	}
 	return err
-}
-
-func notNext(after string) error {
-	return api.Wrong("after", after+" is not what a page gave as next")
 }
 
 // numbered is a sweep whose tasks have numbers among those of all sweeps, from first on.
@@ -190,9 +186,9 @@ type numbered struct {
 
 // inOrder makes a page in the order of a column. It begins at a number of rows.
 func (s *search) inOrder(ctx context.Context, after string) error {
-	skip, err := api.ParseWholeNumber(after)
-	if after != "" && (err != nil || skip < 0) {
-		return notNext(after)
+	skip, err := api.ParseOffset(after)
+	if err != nil {
+		return err
 	}
 	if skip >= maxOrdered {
 		return api.Wrong("after", fmt.Sprintf("a sorted list of all sweeps ends after %d tasks: "+

@@ -16,8 +16,7 @@ func (a *Archive) Audit(ctx context.Context, q api.AuditQuery) (page api.AuditPa
 	before := int64(0)
 	if q.After != "" {
 		if before, err = api.ParseWholeNumber(q.After); err != nil || before < 1 {
-			return page, api.Wrong("after",
-				"it is no place in the record: take the `next` of the page before")
+			return page, api.WrongAfter(q.After)
 		}
 	}
 	limit := MostAudited

@@ -37,7 +37,7 @@ func (a *Archive) known(ctx context.Context, s store.Sweep, schema *table.Schema
 				return failed
 			}
 		}
-		*schema = withMetrics(s.Record.Schema(), names)
+		*schema = schemaOf(s, names)
 		return read(*schema)
 	}
 }
@@ -45,12 +45,14 @@ func (a *Archive) known(ctx context.Context, s store.Sweep, schema *table.Schema
 // schema returns the sweep's columns, with the metrics that its tasks printed and nobody declared.
 func (a *Archive) schema(ctx context.Context, s store.Sweep) (table.Schema, error) {
 	names, err := a.Store.MetricNames(ctx, s)
-	return withMetrics(s.Record.Schema(), names), err
+	return schemaOf(s, names), err
 }
 
-// withMetrics adds metrics that are not declared.
-func withMetrics(schema table.Schema, names []string) table.Schema {
-	for _, name := range names {
+// schemaOf returns the columns that a sweep declares, with metrics that its tasks printed.
+func schemaOf(s store.Sweep, printed []string) table.Schema {
+	schema := s.Record.Schema()
+	schema.Dimension = s.Record.Points().Dimension
+	for _, name := range printed {
 		if !slices.Contains(schema.Metrics, name) {
 			schema.Metrics = append(schema.Metrics, name)
 		}

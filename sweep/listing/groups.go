@@ -30,7 +30,6 @@ func (a *Archive) Groups(ctx context.Context, id string, q api.GroupQuery) (api.
 	if err != nil {
 		return api.GroupPage{}, api.WrongGroups(err)
 	}
-	g.Bind(p.s.Record.Points().Dimension)
 	if !p.nothing {
 		tasks := store.TaskQuery{Fields: g.Fields() | p.rest.Fields(),
 			Metrics: append(g.Metrics(), p.rest.Metrics()...)}

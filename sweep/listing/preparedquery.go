@@ -89,8 +89,7 @@ func (a *Archive) prepareFor(ctx context.Context, s store.Sweep, q api.Query,
 	if p.fill, err = a.filler(ctx, p.s); err != nil {
 		return p, err
 	}
-	p.schema = p.s.Record.Schema()
-	points := p.s.Record.Points()
+	p.schema = schemaOf(p.s, nil)
 	var filter *table.Filter
 	err = a.known(ctx, p.s, &p.schema, p.brief, func(schema table.Schema) (err error) {
 		filter, err = table.ParseFilter(q.Where, schema)
@@ -99,12 +98,12 @@ func (a *Archive) prepareFor(ctx context.Context, s store.Sweep, q api.Query,
 	if err != nil {
 		return p, wrongFilter(err)
 	}
-	p.filter(filter.Bind(points.Dimension))
+	p.filter(filter)
 	p.checkUnstarted()
-	return p, a.prepareOrder(ctx, &p, points)
+	return p, a.prepareOrder(ctx, &p)
 }
 
-func (a *Archive) prepareOrder(ctx context.Context, p *prepared, points *core.Points) error {
+func (a *Archive) prepareOrder(ctx context.Context, p *prepared) error {
 	if p.Best {
 		p.order = func() *table.Sorter { return table.NewRanking(p.s.Record.Objective) }
 	}
@@ -123,7 +122,6 @@ func (a *Archive) prepareOrder(ctx context.Context, p *prepared, points *core.Po
 	schema := p.schema
 	p.order = func() *table.Sorter {
 		sorter, _ := table.NewSorter(schema, p.Sort) // there is such a column
-		sorter.Bind(points.Dimension)
 		return sorter
 	}
 	return nil

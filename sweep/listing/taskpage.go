@@ -26,9 +26,9 @@ func (a *Archive) Tasks(ctx context.Context, id string, q api.Query) (api.Page, 
 	if err != nil {
 		return api.Page{}, err
 	}
-	after, err := api.ParseWholeNumber(q.After)
-	if q.After != "" && (err != nil || after < 0) {
-		return api.Page{}, api.Wrong("after", q.After+" is not what a page gave as next")
+	after, err := api.ParseOffset(q.After)
+	if err != nil {
+		return api.Page{}, err
 	}
 	limit := pageSize(q)
 	page, w := api.Page{Tasks: []table.Row{}}, window{from: after, most: int64(limit) + 1}

@@ -44,10 +44,12 @@ type column struct {
 	name      string
 	needs     Fields // of a row, for get
 	parameter string // the parameter that it shows; "": another column
-	metric    string // the metric that it shows; "": another column
-	numeric   bool   // what rows are sorted by is no text
-	get       func(*Row) cell
-	key       func(*Row) cell // what rows are sorted by; nil: as get
+	// of a parameter: its text, of which it is not asked whether it is a number
+	text    func(*Row) (text string, ok bool)
+	metric  string // the metric that it shows; "": another column
+	numeric bool   // what rows are sorted by is not text
+	get     func(*Row) cell
+	key     func(*Row) cell // what rows are sorted by; nil: as get
 }
 
 // fixed are the columns of every row, by their names in JSON and in its order.
@@ -114,10 +116,9 @@ func durationCell(r *Row) cell {
 }
 
 func parameterColumn(name string) column {
-	return column{name: name, needs: FieldParameters, parameter: name, get: func(r *Row) cell {
-		text, ok := r.Parameters.Get(name)
-		return parameterCell(text, ok)
-	}}
+	text := func(r *Row) (string, bool) { return r.Parameters.Get(name) }
+	return column{name: name, needs: FieldParameters, parameter: name, text: text,
+		get: func(r *Row) cell { return parameterCell(text(r)) }}
 }
 
 func parameterCell(text string, ok bool) cell {

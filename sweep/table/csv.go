@@ -38,7 +38,7 @@ func (w *CSVWriter) Write(r *Row) error {
 	for i, c := range w.columns {
 		value := c.get(r)
 		w.record[i] = value.String()
-		// -inf of a metric is no formula, that of a parameter may be anything
+		// -inf of a metric is not a formula, that of a parameter may be anything
 		if value.Kind != number || value.Text != "" {
 			w.record[i] = csvText(w.record[i])
 		}
@@ -70,7 +70,7 @@ func (w *CSVWriter) begin() error {
 func CSVText(text string) string { return csvText(text) }
 
 // csvText makes control characters visible and disarms formulas: those at the beginning, and those
-// behind a `;`, where spreadsheets of many countries begin a cell. A tab or line end is no danger
+// behind a `;`, where spreadsheets of many countries begin a cell. A tab or line end is harmless
 // once it is visible.
 func csvText(text string) string {
 	text = human.Visible(text)
@@ -79,7 +79,7 @@ func csvText(text string) string {
 		return disarmed(text, true)
 	}
 	var b strings.Builder
-	b.WriteString(disarmed(first, false)) // where cells end at commas, this one is no number
+	b.WriteString(disarmed(first, false)) // where cells end at commas, this one is not a number
 	for more {
 		var piece string
 		piece, rest, more = strings.Cut(rest, ";")

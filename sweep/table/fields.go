@@ -18,7 +18,7 @@ const (
 	FieldStarted
 	FieldDuration
 	FieldExitCode
-	FieldClass // of the end, which is no column of a table: a parameter may have that name
+	FieldClass // of the end, which is not a column: a parameter may have that name
 	FieldReason
 	FieldRevision
 	FieldSteps // of the metrics, which are read, too

@@ -22,7 +22,8 @@ import (
 // What is compared with duration may be seconds or 90m. Arithmetic with what is absent or text, a
 // division by zero and a logarithm of what is not positive make a comparison that does not hold.
 //
-// The nil and the zero Filter match every row. Safe for concurrent use.
+// The nil and the zero Filter match every row. Safe for concurrent use unless the schema that it was
+// read with has dimensions.
 type Filter struct{ conditions []condition }
 
 // FilterError says what is wrong with an expression and where. Its Unknown is a name that no column
@@ -52,7 +53,15 @@ func ParseFilter(text string, s Schema) (*Filter, error) {
 	}
 	f := &Filter{}
 	for _, part := range e.Conditions() {
-		f.conditions = append(f.conditions, condition{expr: part, columns: names.columns})
+		c := condition{expr: part, columns: names.columns}
+		if slots := part.Slots(); len(slots) == 1 && s.Dimension != nil {
+			if name := c.columns[slots[0]].parameter; name != "" {
+				c.byIndex = memoize(s.Dimension(name), func(text string, ok bool) bool {
+					return part.Holds(func(int) expr.Value { return parameterCell(text, ok) })
+				})
+			}
+		}
+		f.conditions = append(f.conditions, c)
 	}
 	return f, nil
 }
@@ -102,6 +111,27 @@ func (f *Filter) Fields() (all Fields) {
 	return all &^ fieldIndex
 }
 
+// Split takes a filter apart into three that all have to pick a row: one that looks at its index
+// only, one that looks at its state, and one that looks at Fields of it. Filters without a
+// condition pick every row.
+func (f *Filter) Split() (index, state, rest *Filter) {
+	index, state, rest = &Filter{}, &Filter{}, &Filter{}
+	if f.IsZero() {
+		return index, state, rest
+	}
+	for _, c := range f.conditions {
+		part := rest
+		switch c.fields() {
+		case 0, fieldIndex: // 0: it looks at nothing
+			part = index
+		case FieldState:
+			part = state
+		}
+		part.conditions = append(part.conditions, c)
+	}
+	return index, state, rest
+}
+
 // IndexRange returns the first and the last index that a row may have which the filter picks, as
 // far as that is plain: every index, where it is not.
 func (f *Filter) IndexRange() (first, last int64) {
@@ -137,7 +167,7 @@ func wholeWithin(v, bound float64) int64 {
 	return int64(v)
 }
 
-// LooksAtIndex reports whether the filter looks at the index, or at what was bound to it.
+// LooksAtIndex reports whether the filter looks at the index, or at what follows from it.
 func (f *Filter) LooksAtIndex() bool {
 	return !f.IsZero() && slices.ContainsFunc(f.conditions, func(c condition) bool {
 		return c.fields().Has(fieldIndex)
@@ -211,7 +241,7 @@ func durationLiteral(word string) (expr.Value, bool, *expr.Error) {
 	return expr.Value{Kind: expr.Number, Text: word, Number: d.Seconds()}, true, nil
 }
 
-// checkState returns what is wrong with a word that is no state; nil where it is one.
+// checkState returns the error of a word that is not a state; nil for a state.
 func checkState(word string) *expr.Error {
 	if slices.Contains(states, word) {
 		return nil

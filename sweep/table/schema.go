@@ -16,6 +16,9 @@ type Schema struct {
 	Parameters []string // in the order of the file
 	Metrics    []string
 	Steps      []string // metrics with a column for the step of the value
+	// Dimension, when set, has the values of parameters, which are then not taken from rows. What is
+	// made of such a schema is for one goroutine.
+	Dimension func(parameter string) Dimension
 }
 
 // With returns the schema with the parameters and metrics of rows added after its own, in order of
@@ -31,7 +34,8 @@ func (s Schema) With(rows []Row) Schema {
 			metrics.add(j, m.Name)
 		}
 	}
-	return Schema{parameters.names, metrics.names, s.Steps}
+	s.Parameters, s.Metrics = parameters.names, metrics.names
+	return s
 }
 
 type nameList struct {
@@ -111,10 +115,10 @@ func (s Schema) finder() func(name string) (column, bool) {
 	}
 	return func(name string) (column, bool) {
 		if c, ok := known[name]; ok {
-			return c, true
+			return s.bind(c), true
 		}
 		if p, ok := strings.CutPrefix(name, "parameters."); ok && slices.Contains(s.Parameters, p) {
-			return parameterColumn(p), true
+			return s.bind(parameterColumn(p)), true
 		}
 		if m, ok := strings.CutPrefix(name, "metrics."); ok && slices.Contains(s.Metrics, m) {
 			return metricColumn(m), true
@@ -124,6 +128,16 @@ func (s Schema) finder() func(name string) (column, bool) {
 		}
 		return column{}, false
 	}
+}
+
+// lookup is find; its error is an [*UnknownColumn].
+func (s Schema) lookup(name string) (column, error) {
+	c, ok := s.find(name)
+	if !ok {
+		problem, remedy := s.unknown(name)
+		return c, &UnknownColumn{Name: name, Text: problem + "; " + remedy}
+	}
+	return c, nil
 }
 
 // unknown says what is wrong with a name that find does not know, and the way out.

@@ -2,7 +2,6 @@ package table
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -19,7 +18,6 @@ type Sorter struct {
 	fields Fields
 	metric string // that it looks at, if fields has metrics
 	key    func(*Row) (place int, value cell)
-	column column
 
 	// Whether a column holds numbers only is known after its last row: until a text comes both
 	// orders are kept.
@@ -56,16 +54,15 @@ func (k *sortKey) position() int64 { return int64(k.at & (1<<positionBits - 1)) 
 // ones.
 func NewSorter(s Schema, by string) (*Sorter, error) {
 	name, descending := strings.CutPrefix(by, "-")
-	c, ok := s.find(name)
-	if !ok {
-		problem, remedy := s.unknown(name)
-		return nil, &UnknownColumn{Name: name, Text: fmt.Sprintf("%s; %s", problem, remedy)}
+	c, err := s.lookup(name)
+	if err != nil {
+		return nil, err
 	}
 	get := c.get
 	if c.key != nil {
 		get = c.key
 	}
-	sorter := &Sorter{fields: c.needs, metric: c.metric, column: c,
+	sorter := &Sorter{fields: c.needs, metric: c.metric,
 		byNumber: &sortedKeys{descending: descending}}
 	if !c.numeric {
 		sorter.byText = &sortedKeys{descending: descending, text: true}
@@ -89,7 +86,7 @@ func NewSorterOfTables(by string) *Sorter {
 // of the one that a sorter by the same column is of. The column may hold numbers in one table and
 // texts in another.
 func (s *Sorter) Continue(of *Sorter) {
-	s.fields, s.metric, s.key, s.column = of.fields, of.metric, of.key, of.column
+	s.fields, s.metric, s.key = of.fields, of.metric, of.key
 }
 
 // UnknownColumn says that there is no column to sort by.
@@ -118,20 +115,6 @@ func (s *Sorter) Metrics() []string {
 		return nil
 	}
 	return []string{s.metric}
-}
-
-// Bind takes the values of a parameter, if that is what is sorted by, from where they come from
-// instead of from rows.
-func (s *Sorter) Bind(dimension func(parameter string) Dimension) {
-	if s.column.parameter == "" {
-		return
-	}
-	value := memoize(dimension(s.column.parameter), parameterCell)
-	s.fields = 0
-	s.key = func(r *Row) (int, cell) {
-		c := value(r.Index)
-		return sortPlace(c), c
-	}
 }
 
 // Keep forgets all but the first n rows; 0 keeps all. It is called before the first row is added.

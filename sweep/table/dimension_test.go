@@ -7,8 +7,7 @@ import (
 	"mlframework/sweep/table"
 )
 
-// A filter that is bound takes parameters from dimensions, and its parts look at no more than they
-// have to.
+// A filter takes parameters from dimensions, and its parts look at no more than they have to.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	values := map[string][]string{"lr": {"0.1", "0.2", "auto"}, "unit": {"8", "16"}}
@@ -20,7 +19,8 @@ func TestSplit(t *testing.T) {
 			},
 			Value: func(n int64) (string, bool) { return values[name][n], true }}
 	}
-	s := table.Schema{Parameters: []string{"lr", "unit"}, Metrics: []string{"loss"}}
+	s := table.Schema{Parameters: []string{"lr", "unit"}, Metrics: []string{"loss"},
+		Dimension: dimension}
 	const all, none = "012345", ""
 	for _, tt := range []struct {
 		filter                 string
@@ -44,7 +44,7 @@ func TestSplit(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tt.filter, err)
 		}
-		byIndex, byState, rest := f.Bind(dimension).Split()
+		byIndex, byState, rest := f.Split()
 		for _, part := range []struct {
 			name   string
 			filter *table.Filter
