@@ -7,7 +7,7 @@ import (
 	"mlframework/sweep/api"
 )
 
-// askAllTasks reads a page of the tasks of all sweeps, of which there are so many.
+// askAllTasks reads a page of the tasks of all sweeps, whose number is given.
 func (m *Monitor) askAllTasks(ctx context.Context, sweeps int, q query) (p taskPage, err error) {
 	page, err := m.o.Master.AllTasks(ctx, q.apiQuery())
 	if p.wrong = refusal(err); p.wrong != nil {

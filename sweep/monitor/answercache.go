@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// What readers cost the master. However many look at the same thing, it is asked for once; what
-// took long to answer is asked again only after twenty times as long, up to five seconds: one
-// question that takes up to a quarter of a second takes at most a twentieth of a core.
+// Limits of what readers cost the master. A question is asked once for all of its readers, and an
+// answer is reused for twenty times as long as it took, up to five seconds: one that takes up to a
+// quarter of a second costs at most a twentieth of a core.
 const (
 	queryTimeout       = 20 * time.Second // of one question
 	maxQueriesInFlight = 4                // questions on their way, beside a short one
@@ -62,12 +62,23 @@ type cachedAnswer struct {
 	cost    time.Duration
 }
 
-// reply is an answer, how new it is, and when it is asked for again at the soonest.
+// reply is an answer.
 type reply[T any] struct {
-	value       T
+	value T
+	freshness
+}
+
+// freshness is how new an answer is.
+type freshness struct {
 	version     int64
 	asOf        time.Time
-	reusableFor time.Duration
+	reusableFor time.Duration // it is asked for again after this time at the soonest
+}
+
+// with returns how new something is that is made of an older answer, too.
+func (f freshness) with(other freshness) freshness {
+	f.version, f.reusableFor = min(f.version, other.version), max(f.reusableFor, other.reusableFor)
+	return f
 }
 
 func newAnswerCache(now func() time.Time, log *slog.Logger) *answerCache {
@@ -102,7 +113,7 @@ func ask[T any](ctx context.Context, m *answerCache, key string, version int64,
 	case <-ctx.Done():
 		return r, context.Cause(ctx)
 	}
-	r.version, r.asOf, r.reusableFor = k.version, k.asOf, k.reusableFor()
+	r.freshness = freshness{k.version, k.asOf, k.reusableFor()}
 	if k.err != nil {
 		return r, k.err
 	}
@@ -152,7 +163,7 @@ func (m *answerCache) leave(key string, k *cachedAnswer) {
 	}
 	k.cancel()
 	if m.byKey[key] == k {
-		delete(m.byKey, key) // who asks next gets an answer
+		delete(m.byKey, key) // the next reader gets a new one
 	}
 }
 

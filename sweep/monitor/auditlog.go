@@ -71,7 +71,7 @@ func (j *auditLog) loginRefused(way, from string, now time.Time) error {
 		Detail: detail, Outcome: core.AuditRefused})
 }
 
-// accepted records what somebody did who was let in.
+// accepted records a successful action.
 func (j *auditLog) accepted(action, detail string, now time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -5,14 +5,14 @@ import (
 	"net/http"
 )
 
-// Role is what somebody who is logged in may do. The zero value is nobody.
+// Role is what a logged-in user may do. The zero value is Nobody.
 type Role int
 
 // The roles, each may do what the ones before it may.
 const (
 	Nobody   Role = iota
 	Viewer        // reads
-	Operator      // will act, too: so far nothing but logging out can be done
+	Operator      // may act as well; no page offers actions yet
 )
 
 func (r Role) String() string { return [...]string{"nobody", "viewer", "operator"}[r] }
@@ -30,7 +30,7 @@ func (r *request) role() Role {
 	return r.session.role
 }
 
-// admit refuses what may not be asked.
+// admit refuses requests that the session may not make.
 func (m *Monitor) admit(w http.ResponseWriter, r *request, route route) error {
 	if route.method != http.MethodGet {
 		if err := m.admitWrite(w, r); err != nil {

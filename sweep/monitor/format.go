@@ -5,7 +5,6 @@ import (
 	"html/template"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"mlframework/sweep/human"
 )
@@ -78,12 +77,12 @@ func shortRevision(revision string) string {
 // truncate bounds a text that is shown in a table, in characters.
 func truncate(text string) string {
 	const most = 300
-	for at, n := 0, 0; at < len(text); n++ {
+	n := 0
+	for at := range text {
 		if n == most {
 			return text[:at] + "…"
 		}
-		_, size := utf8.DecodeRuneInString(text[at:])
-		at += size
+		n++
 	}
 	return text
 }

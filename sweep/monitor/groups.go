@@ -16,7 +16,7 @@ import (
 // noGroups is what a URL says for single tasks where groups are the default.
 const noGroups = "none"
 
-// groupPage is what the master was asked for.
+// groupPage is a page of groups as the master answered it.
 type groupPage struct {
 	api.GroupPage
 	wrong *api.Error // a question that it refused
@@ -76,7 +76,7 @@ func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, version int64)
 	v.Caption = caption(by)
 	v.Table = m.groupTable(q, v.Path, s.ID, p.value.Table)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, s.Counts, s.Total)
-	return reply[tasksView]{v, p.version, p.asOf, p.reusableFor}, nil
+	return reply[tasksView]{v, p.freshness}, nil
 }
 
 func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query,
@@ -93,7 +93,7 @@ func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query,
 		m.sweepColumns(s.Record.Schema().With(p.value.rows)))
 	v.Caption = "Tasks of " + human.Visible(s.ID)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, s.Counts, s.Total)
-	return reply[tasksView]{v, p.version, p.asOf, p.reusableFor}, nil
+	return reply[tasksView]{v, p.freshness}, nil
 }
 
 func caption(by []string) string {

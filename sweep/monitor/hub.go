@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +36,7 @@ type hub struct {
 	mu          sync.Mutex
 	topics      map[string]*topic
 	readers     int
-	stopPolling context.CancelFunc // of the looking; nil: nobody reads
+	stopPolling context.CancelFunc // nil: there are no readers
 	unreachable error              // why the master does not answer; nil: it does
 	sweeps      map[string]core.Summary
 	workers     []core.Worker
@@ -48,7 +49,7 @@ type topic struct {
 	changed       chan struct{} // closed with every version, and made anew
 	readers       int
 	notifiedAt    time.Time
-	pendingNotify *time.Timer   // of a change that is told later; nil: none
+	pendingNotify *time.Timer   // of a change that is published later; nil: none
 	resumed       chan struct{} // the list says that the sweep has changed
 	stopFollowing context.CancelFunc
 }
@@ -57,14 +58,14 @@ func newHub(m *answerCache, c *api.Client) *hub {
 	return &hub{answers: m, master: c, topics: map[string]*topic{}}
 }
 
-// reader is somebody who looks at a topic.
+// reader is a subscription to a topic.
 type reader struct {
 	hub   *hub
 	topic *topic
 	leave func()
 }
 
-// join begins to look at a topic. It is nil when there are too many readers, or the hub is closed.
+// join subscribes to a topic. It returns nil when there are too many readers, or the hub is closed.
 // The reader calls leave.
 func (h *hub) join(name string) *reader {
 	h.mu.Lock()
@@ -80,7 +81,7 @@ func (h *hub) join(name string) *reader {
 		t = &topic{changed: make(chan struct{}), resumed: make(chan struct{}, 1),
 			version: h.answers.clock.Add(1)}
 		h.topics[name] = t
-		if id, ok := cutSweep(name); ok {
+		if id, ok := strings.CutPrefix(name, sweepTopicPrefix); ok {
 			t.stopFollowing = h.start(func(ctx context.Context) { h.follow(ctx, id, t) })
 		}
 	}
@@ -131,7 +132,7 @@ func (h *hub) close() {
 	h.goroutines.Wait()
 }
 
-// topicState is what a reader is told.
+// topicState is what a reader sees of its topic.
 type topicState struct {
 	version     int64
 	unreachable error

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -17,11 +16,6 @@ const (
 )
 
 func sweepTopic(r *http.Request) string { return sweepTopicPrefix + r.PathValue("sweep") }
-
-func cutSweep(topic string) (id string,
-	ok bool) {
-	return strings.CutPrefix(topic, sweepTopicPrefix)
-}
 
 // changeEvent is the data of an event: fetch the part as of this version; away, when the master
 // does not answer, says why.

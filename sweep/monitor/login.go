@@ -34,15 +34,15 @@ func (m *Monitor) loginPage(w http.ResponseWriter, r *request) error {
 		m.redirect(w, localPath(q.Get("next")))
 		return nil
 	}
-	return m.showLogin(w, r, http.StatusOK, entry{Code: code, Next: localPath(q.Get("next"))})
+	return m.showLogin(w, http.StatusOK, entry{Code: code, Next: localPath(q.Get("next"))})
 }
 
-func (m *Monitor) showLogin(w http.ResponseWriter, r *request, status int, e entry) error {
-	return m.render(w, status, "login", frame{Title: "Log in", View: e})
+func (m *Monitor) showLogin(w http.ResponseWriter, status int, e entry) error {
+	return m.render(w, &request{}, status, "login", frame{Title: "Log in", View: e})
 }
 
-// login lets in who has a token or a link. Wrong tries are not counted, so that no stranger can
-// make a right one wait: tokens and codes have 130 bits, and guessing them is hopeless at any rate.
+// login begins a session for a valid token or link. Failed attempts are not limited, so that nobody
+// can lock out others: tokens and codes have 130 bits and cannot be guessed.
 func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 	way, e := tokenForm, entry{Next: localPath(r.PostForm.Get("next"))}
 	if r.PostForm.Has(linkForm) {
@@ -60,7 +60,7 @@ func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 	if role == Nobody {
 		m.o.Log.Warn("wrong login", "way", way, "from", r.RemoteAddr)
 		m.recorded(m.auditLog.loginRefused(way, r.RemoteAddr, m.o.Now()))
-		return m.showLogin(w, r, http.StatusForbidden, e)
+		return m.showLogin(w, http.StatusForbidden, e)
 	}
 	m.sessions.end(m.sessionID(r.Request))
 	m.setSessionID(w, m.sessions.begin(role))
@@ -87,8 +87,7 @@ func (m *Monitor) logout(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// localPath returns where somebody goes after the login: a page of this monitor, whatever was asked
-// for.
+// localPath returns the path of a page of this monitor to go to after the login.
 func localPath(path string) string {
 	if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") &&
 		!strings.ContainsFunc(path, func(c rune) bool {

@@ -20,7 +20,7 @@ import (
 const LinkLife = 5 * time.Minute
 
 // linkFolder has one file for each login link that was not used yet, named by a hash of its code.
-// Who removes the file has used the link: so it works once, also when two browsers try at the same
+// A login removes the file first: so a link works once, also when two browsers try at the same
 // moment or the monitor was started again.
 const linkFolder = "links"
 
@@ -92,7 +92,7 @@ func removeExpiredLinks(folder string, now time.Time) error {
 	return nil
 }
 
-// redeemLink takes a link's code, which works once; Nobody: it does not work, or not any more.
+// redeemLink uses up the code of a link; Nobody if it is invalid, used or expired.
 func (k tokens) redeemLink(code string, now time.Time) Role {
 	if !codeShape.MatchString(code) {
 		return Nobody

@@ -11,7 +11,7 @@ import (
 	"mlframework/sweep/internal/httpserver"
 )
 
-// allowed returns the list of hosts: those of this machine, and what was named.
+// allowed returns the names of hosts that are accepted: those of this machine, and named ones.
 func allowed(named []string) map[string]bool {
 	hosts := map[string]bool{}
 	for _, h := range append([]string{"127.0.0.1", "localhost", "::1"}, named...) {

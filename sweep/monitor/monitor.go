@@ -71,7 +71,7 @@ func New(o Options) (*Monitor, error) {
 	}
 	o.Prefix = strings.TrimRight(o.Prefix, "/")
 	if o.Prefix != "" && !prefixShape.MatchString(o.Prefix) {
-		return nil, errors.New("the prefix " + o.Prefix + " is no path: write it as /lab/monitor")
+		return nil, errors.New("invalid prefix " + o.Prefix + ": write it as /lab/monitor")
 	}
 	k, err := openTokens(o.State)
 	if err != nil {

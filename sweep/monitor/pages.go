@@ -38,12 +38,10 @@ func parseTemplates() map[string]pageTemplate {
 
 // content is what a page shows.
 type content struct {
-	title       string
-	view        any
-	warnings    []string      // of the master
-	version     int64         // how new it is
-	asOf        time.Time     // as of when
-	reusableFor time.Duration // it should not be asked for again before
+	title    string
+	view     any
+	warnings []string // of the master
+	freshness
 }
 
 // frame is what templates see: what is around every page, and its view.
@@ -66,12 +64,12 @@ func (m *Monitor) show(w http.ResponseWriter, r *request, p page) error {
 	if err != nil && isUnreachable(err) {
 		f.Title, f.Reload, f.View, f.At = "The master is away", true, problem(err), m.o.Now()
 		w.Header().Set("Retry-After", "5")
-		return m.renderFor(w, r, http.StatusServiceUnavailable, "fault", f)
+		return m.render(w, r, http.StatusServiceUnavailable, "fault", f)
 	} else if err != nil {
 		return err
 	}
 	f.Title, f.View, f.Warnings, f.At = c.title, c.view, c.warnings, c.asOf
-	return m.renderFor(w, r, http.StatusOK, p.name, f)
+	return m.render(w, r, http.StatusOK, p.name, f)
 }
 
 // part answers with the region of a page.
@@ -86,7 +84,7 @@ func (m *Monitor) part(w http.ResponseWriter, r *request, p page) error {
 		m.around(r, frame{View: c.view, Warnings: c.warnings, At: c.asOf}))
 }
 
-// path returns what is asked for, below the prefix.
+// path returns the path of a request below the prefix.
 func (m *Monitor) path(r *request) string {
 	below := url.URL{Path: strings.TrimPrefix(r.URL.Path, m.o.Prefix)}
 	return below.EscapedPath()
@@ -116,18 +114,13 @@ func (m *Monitor) around(r *request, f frame) frame {
 	return f
 }
 
-func (m *Monitor) renderFor(w http.ResponseWriter, r *request, status int, name string,
-	f frame) error {
-	return m.render(w, status, name, m.around(r, f))
-}
-
 // render answers with a page in its frame.
-func (m *Monitor) render(w http.ResponseWriter, status int, name string, f frame) error {
-	f.Base, f.Assets = m.o.Prefix, m.o.Prefix+"/assets"
-	return m.write(w, status, name, "frame", f)
+func (m *Monitor) render(w http.ResponseWriter, r *request, status int, name string,
+	f frame) error {
+	return m.write(w, status, name, "frame", m.around(r, f))
 }
 
-// write executes a template as a whole before it answers, so that a fault in it is no half page.
+// write executes a template as a whole before it answers, so that an error leaves no half page.
 func (m *Monitor) write(w http.ResponseWriter, status int, name, part string, f frame) error {
 	var b bytes.Buffer
 	if err := m.templates[name].ExecuteTemplate(&b, part, f); err != nil {
@@ -139,7 +132,7 @@ func (m *Monitor) write(w http.ResponseWriter, status int, name, part string, f 
 	return nil
 }
 
-// fault is something that went wrong, as a person is told.
+// fault is an error as users see it.
 type fault struct {
 	status int
 	Text   string
@@ -153,8 +146,8 @@ var (
 	errMasterTimeout = errors.New("the master did not answer in " + seconds(queryTimeout))
 )
 
-// isUnreachable reports whether the master did not answer, or could not: neither the question nor
-// this program is at fault.
+// isUnreachable reports whether the master did not or could not answer: neither the request nor the
+// monitor is at fault.
 func isUnreachable(err error) bool {
 	e, refused := errors.AsType[*api.Error](err)
 	_, told := errors.AsType[*fault](err)
@@ -166,7 +159,7 @@ func unreachableText(err error) string {
 	return human.Visible(cmp.Or(problem(err).Text, err.Error()))
 }
 
-// problem returns an error as a person is told of it.
+// problem returns the fault that is shown for an error.
 func problem(err error) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f
@@ -186,7 +179,7 @@ func problem(err error) *fault {
 		"Its log may say why."}
 }
 
-// fail answers with what went wrong: a page to who reads pages, a line to who fetches a part.
+// fail answers with an error: as a page, or as a line of text for parts and live streams.
 func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 	path := m.path(r)
 	whole := !strings.HasPrefix(path, "/part/") && !strings.HasPrefix(path, "/live/")
@@ -207,7 +200,7 @@ func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 	if _, answered := errors.AsType[*api.Error](err); answered {
 		page.Warnings = m.warnings(r)
 	}
-	if err := m.renderFor(w, r, f.status, "fault", page); err != nil {
+	if err := m.render(w, r, f.status, "fault", page); err != nil {
 		m.o.Log.Error("render a page", "cause", err)
 		_ = plain(w, http.StatusInternalServerError, f.Text)
 	}
@@ -215,6 +208,6 @@ func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 
 func (m *Monitor) notFound(w http.ResponseWriter, hr *http.Request) {
 	r := &request{Request: hr, session: m.sessions.find(m.sessionID(hr))}
-	_ = m.renderFor(w, r, http.StatusNotFound, "fault",
+	_ = m.render(w, r, http.StatusNotFound, "fault",
 		frame{Title: "Not found", View: &fault{Text: "There is no such page here."}, At: m.o.Now()})
 }

@@ -8,7 +8,7 @@ import (
 // prefixShape is a prefix that needs no escaping anywhere.
 var prefixShape = regexp.MustCompile(`^(/[A-Za-z0-9._~-]*[A-Za-z0-9_~-])+$`)
 
-// route is one row of the table of what can be asked of a monitor.
+// route is one row of the routing table.
 type route struct {
 	method, path string
 	needs        Role // at least
@@ -28,7 +28,7 @@ func fixedTopic(topic string) func(*http.Request) string {
 	return func(*http.Request) string { return topic }
 }
 
-// pages are all there are, with the name of their template.
+// pages are all pages, each with the name of its template.
 var pages = []page{
 	{"/sweeps", "sweeps", fixedTopic(sweepsTopic), (*Monitor).loadSweeps},
 	{"/sweeps/{sweep}", "sweep", sweepTopic, (*Monitor).loadSweep},
@@ -81,7 +81,7 @@ func (m *Monitor) healthz(w http.ResponseWriter, _ *request) error {
 	return plain(w, http.StatusOK, "up")
 }
 
-// readyz reports whether the master answers, and no more: who asks is not logged in.
+// readyz reports whether the master answers, and nothing more: it needs no login.
 func (m *Monitor) readyz(w http.ResponseWriter, r *request) error {
 	if _, err := ask(r.Context(), m.answers, "health", 0, m.o.Master.Health); err != nil {
 		return plain(w, http.StatusServiceUnavailable, "the master does not answer")

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// How long somebody stays logged in, and how many may be: beyond that whoever was silent longest is
-// logged out. They are kept in memory, so a restart logs everybody out.
+// How long somebody stays logged in, and how many may be: beyond that the session that was idle
+// longest ends. They are kept in memory, so a restart logs everybody out.
 const (
 	sessionIdleTimeout = 12 * time.Hour
 	sessionMaxAge      = 7 * 24 * time.Hour
 	maxSessions        = 256
 )
 
-// session is somebody who is logged in.
+// session is a logged-in user.
 type session struct {
 	role Role
 	// one for each question in flight that it asked

@@ -59,8 +59,8 @@ func (m *Monitor) loadSweeps(r *request) (*content, error) {
 	}
 	number, _ := strconv.Atoi(r.URL.Query().Get("page")) // what is none is the first
 	v := m.sweepsPage(all.value, number, all.asOf)
-	return &content{title: "Sweeps", view: v, warnings: m.warnings(r), version: all.version,
-		asOf: all.asOf, reusableFor: all.reusableFor}, nil
+	return &content{title: "Sweeps", view: v, warnings: m.warnings(r),
+		freshness: all.freshness}, nil
 }
 
 // warnings returns what the master warns of; nothing when it is away, which the page says by

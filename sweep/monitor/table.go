@@ -170,9 +170,7 @@ func metricCell(name string, step bool) func(*table.Row) cell {
 func (m *Monitor) allSweepsColumns() []column {
 	all := []column{
 		{"Task", "", false, "", func(r *table.Row) cell {
-			return cell{Text: human.Visible(r.ID),
-				URL: m.sweepURL(r.Sweep) + query{where: "index=" + strconv.FormatInt(r.Index, 10),
-					size: defaultTasksOnPage}.text()}
+			return cell{Text: human.Visible(r.ID), URL: m.taskURL(r.Sweep, r.Index)}
 		}},
 		stateColumn,
 		{"Parameters", "", false, "", textCell(func(r *table.Row) string {

@@ -52,7 +52,7 @@ type stateLink struct {
 	Current           bool
 }
 
-// taskPage is what the master was asked for.
+// taskPage is a page of tasks as the master answered it.
 type taskPage struct {
 	rows  []table.Row
 	next  string
@@ -74,24 +74,21 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 	}
 	line, v := m.line(s.value.Summary, s.asOf), p.value
 	v.Sweep = &line
-	c := &content{title: line.ID, warnings: m.warnings(r), version: min(s.version, p.version),
-		asOf: p.asOf, reusableFor: max(s.reusableFor, p.reusableFor)}
+	c := &content{title: line.ID, warnings: m.warnings(r),
+		freshness: p.freshness.with(s.freshness)}
 	if !s.value.Record.Objective.IsZero() {
 		b, err := m.askBest(r.Context(), s.value, version)
 		if err != nil {
 			return nil, err
 		}
-		v.Best, c.version, c.reusableFor = m.best(s.value, b.value), min(c.version, b.version),
-			max(c.reusableFor, b.reusableFor)
+		v.Best, c.freshness = m.best(s.value, b.value), c.with(b.freshness)
 	}
 	if hasFailures(s.value) {
 		f, err := m.askFailures(r.Context(), s.value, version)
 		if err != nil {
 			return nil, err
 		}
-		v.Failed, c.version, c.reusableFor = m.failures(s.value, f.value),
-			min(c.version, f.version),
-			max(c.reusableFor, f.reusableFor)
+		v.Failed, c.freshness = m.failures(s.value, f.value), c.with(f.freshness)
 	}
 	c.view = v
 	return c, nil
@@ -131,8 +128,7 @@ func (m *Monitor) loadTasks(r *request) (*content, error) {
 	v.Caption = "Tasks"
 	counts, total := sum(all.value)
 	v.States = stateLinks(v.Path, q, counts, total)
-	return &content{title: "Tasks", view: v, version: min(all.version, p.version), asOf: p.asOf,
-		reusableFor: max(all.reusableFor, p.reusableFor)}, nil
+	return &content{title: "Tasks", view: v, freshness: p.freshness.with(all.freshness)}, nil
 }
 
 // sum counts the tasks of all sweeps.

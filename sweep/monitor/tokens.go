@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// tokenFiles are the files of the tokens in the state folder, by role. Whoever has the text in one
-// may log in so.
+// tokenFiles are the files of the tokens in the state folder, by role. The text of one
+// logs in with its role.
 var tokenFiles = map[Role]string{Operator: "token", Viewer: "viewer-token"}
 
 // shortestToken is how many characters a token has at least: those of a made one. Wrong tries are

@@ -57,9 +57,7 @@ func (m *Monitor) loadWorkers(r *request) (*content, error) {
 			v.Up, v.Busy, v.Slots = v.Up+1, v.Busy+len(w.Running), v.Slots+w.Slots
 		}
 	}
-	return &content{title: "Workers", view: v, version: all.version, asOf: all.asOf,
-			reusableFor: all.reusableFor},
-		nil
+	return &content{title: "Workers", view: v, freshness: all.freshness}, nil
 }
 
 func (m *Monitor) worker(w core.Worker, now time.Time) workerLine {
@@ -87,9 +85,8 @@ func (m *Monitor) worker(w core.Worker, now time.Time) workerLine {
 }
 
 func (m *Monitor) attempt(b task.Busy, now time.Time) attempt {
-	index := strconv.FormatInt(b.Index, 10)
-	return attempt{ID: human.Visible(b.Sweep) + "/" + index, URL: m.sweepURL(b.Sweep) + "?" +
-		url.Values{"where": {"index=" + index}}.Encode(),
+	id := task.ID{Sweep: b.Sweep, Index: b.Index}
+	return attempt{ID: human.Visible(id.String()), URL: m.taskURL(b.Sweep, b.Index),
 		Since: "slot " + strconv.Itoa(b.Slot) + ", attempt " + strconv.Itoa(b.Attempt) + ", for " +
 			seconds(max(0, now.Sub(b.Started)))}
 }
