@@ -181,7 +181,7 @@ func TestMonitorRefuses(t *testing.T) {
 		"no address":                 {append(usual[:5:5], "--listen", "5555"), cli.Usage, "is not an address"},
 		"half of TLS":                {append(usual[:5:5], "--tls-cert", "x"), cli.Usage, "belong together"},
 		"TLS that is not there":      {append(usual[:5:5], "--tls-cert", "x", "--tls-key", "y"), cli.Machine, "x"},
-		"a wrong prefix":             {append(usual[:5:5], "--prefix", "lab"), cli.Machine, "is no path"},
+		"a wrong prefix":             {append(usual[:5:5], "--prefix", "lab"), cli.Machine, "invalid prefix"},
 		"something else":             {[]string{"monitor", "banana"}, cli.Usage, `unknown command "banana" for "sweepd monitor"`},
 		"a link of no monitor":       {[]string{"monitor", "link", "--state", dir}, cli.Machine, "is not the state folder of a monitor"},
 		"a link without a folder":    {[]string{"monitor", "link"}, cli.Usage, "missing: --state"},

@@ -31,7 +31,7 @@ func TestFilesOfALivingMasterAreRemoved(t *testing.T) {
 	eventually(t, patience, "the lock is said to be removed", said(c.master, "the store's lock was removed; it was made again"))
 
 	remove("socket")
-	eventually(t, patience, "the socket is said to be removed", said(c.master, "the socket was removed; it was made again"))
+	eventually(t, patience, "the socket is said to be removed", said(c.master, "the socket was removed and is created again"))
 	if _, err := c.client.Health(t.Context()); err != nil {
 		t.Errorf("it cannot be asked: %v", err)
 	}

@@ -57,7 +57,7 @@ func ParseOffset(after string) (int64, error) {
 
 // WrongAfter returns the error of an After that is not the Next of a page.
 func WrongAfter(after string) *Error {
-	return Wrong("after", after+" is not what a page gave as next")
+	return Wrong("after", after+" is not the next of a page")
 }
 
 // UnknownColumn returns the name in a query that no column has; "" where that is not what is wrong.

@@ -97,15 +97,15 @@ func retryTransient(ctx context.Context, onDisconnect func(why error) (end bool)
 	}
 }
 
-// errClosed says that the master shut down cleanly.
+// errClosed reports that the master shut down cleanly.
 var errClosed = errors.New("the master has stopped")
 
 // permanentError is an error that no new connection can resolve: one of the caller's function, or
 // an update that cannot be parsed.
 type permanentError struct{ error }
 
-// isTransient reports whether an error may be gone once the master is back. That it refused a
-// request is not.
+// isTransient reports whether an error may be gone once the master is back: any but a refused
+// request.
 func isTransient(err error) bool {
 	e, refused := errors.AsType[*Error](err)
 	return !refused || e.Status >= http.StatusInternalServerError

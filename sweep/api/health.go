@@ -11,12 +11,12 @@ import (
 	"mlframework/sweep/queue"
 )
 
-// Health asks what answers.
+// Health returns what the API is and which warnings it has.
 func (c *Client) Health(ctx context.Context) (h Health, err error) {
 	return h, c.get(ctx, "/health", nil, &h)
 }
 
-// Ready asks whether a sweep that is submitted would run. That it would not is no error.
+// Ready returns whether submitted sweeps run now. A master that is not ready is not an error.
 func (c *Client) Ready(ctx context.Context) (r Readiness, err error) {
 	err = c.get(ctx, "/ready", nil, &r)
 	e, refused := errors.AsType[*Error](err)
@@ -27,12 +27,12 @@ func (c *Client) Ready(ctx context.Context) (r Readiness, err error) {
 	return r, err
 }
 
-// Broker asks how the queue is reached.
+// Broker returns how the master reaches its broker.
 func (c *Client) Broker(ctx context.Context) (b Broker, err error) {
 	return b, c.get(ctx, "/broker", nil, &b)
 }
 
-// BrokerQueues is as Broker, with what waits in the queues.
+// BrokerQueues is Broker with the depths of the queues.
 func (c *Client) BrokerQueues(ctx context.Context) (b Broker, err error) {
 	return b, c.get(ctx, "/broker", url.Values{"queues": {"true"}}, &b)
 }
@@ -51,12 +51,11 @@ type Broker struct {
 	Queues []queue.Depth `json:"queues"`
 }
 
-// Level is a number that grows with what a client of the same program may send, so that those of
-// before refuse it. It tells programs apart whose versions are not stamped; 0 is of before it was
-// told.
+// Level grows when clients may send what older masters do not understand. It distinguishes programs
+// that were built without a version; a master that does not report it has level 0.
 const Level = 1
 
-// Health says that the API is up, and what it is.
+// Health describes an API that is up.
 type Health struct {
 	Up      bool   `json:"up"`
 	Program string `json:"program"` // version
@@ -67,7 +66,7 @@ type Health struct {
 	Warnings []Reason `json:"warnings"`
 }
 
-// Readiness tells whether a sweep that is submitted would run.
+// Readiness says whether submitted sweeps run now.
 type Readiness struct {
 	Ready   bool     `json:"ready"`
 	Reasons []Reason `json:"reasons"` // why not
@@ -80,7 +79,7 @@ type Reason struct {
 	Since *time.Time `json:"since"` // UTC; null: not known
 }
 
-// String is the reason as a person reads it.
+// String returns the reason as text.
 func (r Reason) String() string {
 	if r.Since == nil {
 		return r.Text

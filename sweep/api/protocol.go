@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// FileHeader identifies the file whose bytes an answer has. Who asks for what follows them names
-// it.
+// FileHeader identifies the file whose bytes an answer has. A request for the bytes that follow
+// sends it back.
 const FileHeader = "Output-File"
 
 // Event is the data of one event.
@@ -20,14 +20,14 @@ type Event struct {
 	More bool `json:"more,omitempty"`
 }
 
-// KeepAlive is how often a follower hears at least something.
+// KeepAlive is the interval of keep-alives to followers.
 const KeepAlive = 15 * time.Second
 
 // Root is what all paths begin with: the version of the API.
 const Root = "/v1"
 
-// KeyHeader is the header with the key under which a write may be repeated.
+// KeyHeader is the header with the idempotency key of a write.
 const KeyHeader = "Idempotency-Key"
 
-// EventHeader is where the id of an event stands.
+// EventHeader is the header with the id of an event.
 const EventHeader = "Last-Event-ID"

@@ -29,7 +29,7 @@ type MeasuredTask struct {
 // MostMeasured is how many tasks one Measure can have.
 const MostMeasured = 100
 
-// Measure is as the route: it keeps nothing.
+// Measure reads metrics again, and stores nothing.
 func (c *Client) Measure(ctx context.Context, id string, m Measure) (all Measures, err error) {
 	text, err := encode(m)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Unreachable says that a server does not answer: nothing listens there, the connection was lost,
-// or it is silent.
+// Unreachable is the error of a server that does not answer: nothing listens there, the connection
+// was lost, or it is silent.
 type Unreachable struct {
 	Target string // "the master at /run/master.sock"
 	Reason string // the end of a sentence: "there is no such file"
@@ -80,7 +80,7 @@ func unreachable(who, socket string, err error) *Unreachable {
 	case stat == nil && info.Mode().Type() != fs.ModeSocket:
 		e.Reason, e.Remedy = "it is not a socket", "name the socket of the master"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		e.Reason = "nobody listens there"
+		e.Reason = "nothing listens there"
 		e.Remedy = "the master has ended: start it again (sweepd master)"
 	case errors.Is(err, syscall.EAGAIN):
 		e.Reason, e.Remedy = "too many connections wait there", hungRemedy

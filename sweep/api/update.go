@@ -8,27 +8,27 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Detail is how much of a sweep somebody is told. Each holds the ones before it. The zero value is
-// none.
+// Detail is how much of a sweep a follower is sent. Each includes the ones before it. The zero value
+// is none.
 type Detail string
 
-// How much of a sweep there is to tell.
+// The details of a sweep.
 const (
 	DetailCounts Detail = "counts" // how the sweep stands
 	DetailTasks  Detail = "tasks"  // the tasks that change
 	DetailOutput Detail = "output" // what the tasks print
 )
 
-// Details are all of them, the least first.
+// Details are all details, the least first.
 var Details = []Detail{DetailCounts, DetailTasks, DetailOutput}
 
-// Tasks reports whether d holds the tasks that change.
+// Tasks reports whether d includes the tasks that change.
 func (d Detail) Tasks() bool { return d.Holds(DetailTasks) }
 
-// Output reports whether d holds what the tasks print.
+// Output reports whether d includes what the tasks print.
 func (d Detail) Output() bool { return d.Holds(DetailOutput) }
 
-// Holds reports whether d is at least so much.
+// Holds reports whether d includes least.
 func (d Detail) Holds(least Detail) bool {
 	return slices.Index(Details, d) >= slices.Index(Details, least)
 }

@@ -31,7 +31,7 @@ func cutTo(text string, most int) string {
 }
 
 // clean is a line without escape sequences, control characters and what hides or turns text. A tab
-// is a space. Bytes that are no UTF-8 are taken for Latin-1.
+// is a space. Bytes that are not UTF-8 are read as Latin-1.
 func clean(line []byte) string {
 	plain := true
 	for _, c := range line {

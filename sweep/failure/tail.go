@@ -29,7 +29,7 @@ func (t *Tail) Add(p []byte) {
 	if rest := p[from+first:]; first > 0 && len(rest) >= least && areShort(rest) {
 		if from == 0 {
 			t.lines(p[:first])
-		} else { // what stands before so many lines nobody looks for
+		} else { // what stands before that many lines is not needed
 			t.kept, t.returned = t.kept[:t.line], false
 		}
 		p = t.block(rest)

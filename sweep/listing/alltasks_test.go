@@ -172,10 +172,10 @@ func TestAllTasksRefusesAWrongQuery(t *testing.T) {
 		{api.Query{Where: "banana=1"}, "where", `there is no column "banana"`},
 		{api.Query{Sort: "banana"}, "sort", `there is no column "banana"`},
 		{api.Query{Limit: -1}, "limit", "negative"},
-		{api.Query{After: "x"}, "after", "x is not what a page gave as next"},
-		{api.Query{After: "none-1/0"}, "after", "none-1/0 is not what a page gave as next"},
-		{api.Query{After: "train-1/-1"}, "after", "is not what a page gave as next"},
-		{api.Query{After: "train-1/0", Sort: "host"}, "after", "is not what a page gave as next"},
+		{api.Query{After: "x"}, "after", "x is not the next of a page"},
+		{api.Query{After: "none-1/0"}, "after", "none-1/0 is not the next of a page"},
+		{api.Query{After: "train-1/-1"}, "after", "is not the next of a page"},
+		{api.Query{After: "train-1/0", Sort: "host"}, "after", "is not the next of a page"},
 		{api.Query{After: "100000", Sort: "host"}, "after", "ends after 100000 tasks"},
 	} {
 		_, err := a.AllTasks(t.Context(), c.q)

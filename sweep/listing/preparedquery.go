@@ -70,7 +70,7 @@ func (a *Archive) prepare(ctx context.Context, id string, q api.Query) (p prepar
 	case q.Limit < 0:
 		return p, api.Wrong("limit", "it must not be negative")
 	case q.Best && q.Sort != "":
-		return p, api.Wrong("best", "it excludes sort")
+		return p, api.Wrong("best", "mutually exclusive with sort")
 	}
 	s, err := a.Stored(ctx, id)
 	if err != nil {

@@ -36,13 +36,13 @@ func (m *Master) hold(events []task.Event) error {
 	}
 	dropped, err := m.o.Store.HoldEvents(events)
 	if err != nil {
-		return fmt.Errorf("hold what workers tell of damaged sweeps: %w", err)
+		return fmt.Errorf("keep events of damaged sweeps: %w", err)
 	}
 	for _, e := range dropped {
 		if !m.notHeld[e.Sweep] {
 			m.notHeld[e.Sweep] = true
-			m.o.Log.Error("no more is held of what workers tell of a damaged sweep; "+
-				"its tasks run again once it is repaired", "sweep", e.Sweep)
+			m.o.Log.Error("too many events of a damaged sweep: further ones are dropped, and their "+
+				"tasks run again once it is repaired", "sweep", e.Sweep)
 		}
 	}
 	return nil
@@ -66,7 +66,7 @@ func (m *Master) replayHeld(ctx context.Context) error {
 		in, n := core.Input{OnlyInput: true}, 0
 		for e, err := range m.o.Store.HeldEvents(id) {
 			if err != nil {
-				return fmt.Errorf("read what was held of %s: %w", id, err)
+				return fmt.Errorf("read kept events of %s: %w", id, err)
 			}
 			in.Events, n = append(in.Events, core.Event{Event: e}), n+1
 			if len(in.Events) < maxReplayed {
@@ -83,7 +83,7 @@ func (m *Master) replayHeld(ctx context.Context) error {
 		if err := m.o.Store.DropHeld(id); err != nil {
 			return err
 		}
-		m.o.Log.Info("a sweep was repaired: what workers told of it meanwhile is taken up",
+		m.o.Log.Info("a sweep was repaired: the events that workers sent meanwhile are applied",
 			"sweep", id, "events", n)
 	}
 	return nil
@@ -101,7 +101,7 @@ func (m *Master) isDamaged(ctx context.Context, id string) (bool, error) {
 		return true, nil
 	}
 	if _, unknown := errors.AsType[*store.UnknownSweep](err); unknown {
-		return false, nil // what is told of it is dropped, and people are told
+		return false, nil // its events are dropped, and a warning is shown
 	}
 	return false, err
 }

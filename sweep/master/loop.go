@@ -1,5 +1,5 @@
 // The loop, one step at a time: the core decides, the store commits, and only after that commit
-// anything is acknowledged, sent, answered or shown (commitThenSend in commit.go).
+// anything is acknowledged, sent, answered or shown (committhensend.go).
 
 package master
 
@@ -46,7 +46,7 @@ func (m *Master) apply(ctx context.Context, s *stepInput) error {
 	}
 	for _, ack := range s.acks {
 		if err := ack(); err != nil && ctx.Err() == nil { // at the end the queue goes first
-			m.o.Log.Warn("messages not acknowledged; they come again", "error", err)
+			m.o.Log.Warn("cannot acknowledge messages; they will be redelivered", "error", err)
 		}
 	}
 	s.supplied = m.supplied

@@ -195,7 +195,7 @@ func (b *outbox) settle(o *outgoing, left []core.Message, err error, pause time.
 	case err == nil && o.stuck:
 		if b.stuck--; b.stuck == 0 && b.said {
 			b.said = false
-			b.log.Info("what waited for the queue is sent")
+			b.log.Info("the queue takes messages again; all that waited are sent")
 		}
 		o.stuck, o.overfull = false, false
 	case pause > noticeable && !o.stuck:
@@ -210,11 +210,11 @@ func (b *outbox) settle(o *outgoing, left []core.Message, err error, pause time.
 func (b *outbox) explain(o *outgoing, err error) {
 	switch s := b.queue.Status(); {
 	case !s.Unreachable && s.Blocked == "":
-		b.log.Warn("the queue takes nothing for a worker: its messages wait until it does",
+		b.log.Warn("cannot send to a worker; its messages wait",
 			"worker", o.worker, "error", err, "waiting", len(o.waiting))
 	case !b.said:
 		b.said = true
-		b.log.Warn("the queue takes nothing: tasks and messages wait until it does", "error", err,
+		b.log.Warn("cannot send to workers; tasks and messages wait", "error", err,
 			"waiting", b.count)
 	}
 }
@@ -239,7 +239,8 @@ func (b *outbox) deliver(ctx context.Context, worker string, messages []core.Mes
 		case err != nil && (errors.Is(err, queue.ErrUnreachable) || ctx.Err() != nil):
 			return messages, err
 		case err != nil: // it would not go the next time either
-			b.log.Error("something for a worker cannot be sent", "worker", worker, "error", err)
+			b.log.Error("a message for a worker cannot be sent and is dropped", "worker", worker,
+				"error", err)
 		}
 		messages = messages[n:]
 	}

@@ -156,7 +156,7 @@ func TestMessagesOfAWorkerKeepTheirOrder(t *testing.T) {
 		synctest.Wait()
 		box.Send(batch(3), control(task.StopControl), batch(4))
 		time.Sleep(10 * time.Second)
-		said := strings.Count(log.String(), "takes nothing for a worker")
+		said := strings.Count(log.String(), "cannot send to a worker")
 		if said != 1 || box.Pending() != 6 {
 			t.Errorf("%d messages wait: %s", box.Pending(), log)
 		}

@@ -13,17 +13,16 @@ import (
 	"mlframework/sweep/task"
 )
 
-// reads are the pieces of output that somebody waits for. The zero value is ready; it is safe for
-// concurrent use.
+// reads are the pending reads of output. The zero value is ready; it is safe for concurrent use.
 type reads struct {
 	mu  sync.Mutex
 	all map[string]*read
 }
 
-// read is a piece that somebody waits for.
+// read is a pending read of a piece.
 type read struct {
 	answer chan task.Piece
-	worker string // who is asked; "": nobody yet
+	worker string // that is asked; "": none yet
 }
 
 func (r *reads) add() (id string, answer <-chan task.Piece) {
@@ -38,7 +37,7 @@ func (r *reads) add() (id string, answer <-chan task.Piece) {
 	return id, c
 }
 
-// expect notes who is asked: nobody else answers.
+// expect notes which worker is asked: answers of others are dropped.
 func (r *reads) expect(id, worker string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,8 +52,8 @@ func (r *reads) drop(id string) {
 	delete(r.all, id)
 }
 
-// answer gives a piece to who waits for it. One that nobody waits for, or from somebody else, is
-// dropped.
+// answer hands a piece to its reader. One without a reader, or of another worker than the one asked,
+// is dropped.
 func (r *reads) answer(p task.Piece) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,7 +124,7 @@ func (m *Master) mayAnswer(err error) bool {
 	return away && e.Expected && time.Since(m.started) < firstHeartbeat
 }
 
-// wait waits so long and reports whether ctx has not ended.
+// wait sleeps for d, and returns false if ctx ends first.
 func wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):

@@ -19,7 +19,7 @@ const (
 	measureLimit = measuring*task.MeasureTime + 30*time.Second
 )
 
-var errMeasureLimit = errors.New("it has too much to read, or to do")
+var errMeasureLimit = errors.New("it is too busy, or has too much to read")
 
 // semaphore admits as many at a time as its capacity is.
 type semaphore chan struct{}

@@ -100,10 +100,10 @@ func (m *Master) changeVault(changes []core.VaultChange) {
 	for _, c := range changes {
 		if c.Remove {
 			if err := m.vault.Remove(c.Sweep); err != nil { // the next start removes them
-				m.o.Log.Error("secrets that no sweep needs are still there", "error", err)
+				m.o.Log.Error("cannot remove secrets that no sweep needs", "error", err)
 			}
 		} else if err := m.vault.NotePaused(c.Sweep, c.PausedSince); err != nil {
-			m.o.Log.Error("since when a sweep has been paused cannot be kept", "sweep", c.Sweep,
+			m.o.Log.Error("cannot record since when a sweep has been paused", "sweep", c.Sweep,
 				"error", err)
 		}
 	}

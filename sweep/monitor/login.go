@@ -75,7 +75,7 @@ func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 // change nothing.
 func (m *Monitor) recorded(err error) {
 	if err != nil {
-		m.o.Log.Error("an action is not in the audit", "error", err)
+		m.o.Log.Error("cannot write an audit entry", "error", err)
 	}
 }
 

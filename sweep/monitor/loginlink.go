@@ -39,7 +39,7 @@ func Link(state, base string, role Role, now time.Time) (string, error) {
 		at.RawQuery != "" || at.Fragment != "" || at.User != nil {
 		return "",
 			fmt.Errorf(
-				"%q is no address of a monitor: write http://HOST:PORT/, and the prefix if it "+
+				"%q is not the address of a monitor: write http://HOST:PORT/, and the prefix if it "+
 					"has one", base)
 	}
 	folder := filepath.Join(state, linkFolder)

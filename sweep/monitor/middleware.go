@@ -59,7 +59,7 @@ func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !m.hosts[hostOnly(r.Host)] {
 		_ = plain(out, http.StatusMisdirectedRequest,
-			"this host is none of the monitor's names; whoever starts it lists them with --host")
+			"unknown host: start the monitor with --host for each name that browsers use")
 		return
 	}
 	m.mux.ServeHTTP(out, r)

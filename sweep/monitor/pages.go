@@ -142,7 +142,7 @@ type fault struct {
 func (f *fault) Error() string { return f.Text + " " + f.Remedy }
 
 var (
-	errNotLoggedIn   = errors.New("nobody is logged in")
+	errNotLoggedIn   = errors.New("not logged in")
 	errMasterTimeout = errors.New("the master did not answer in " + seconds(queryTimeout))
 )
 
@@ -189,7 +189,7 @@ func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 	}
 	f := problem(err)
 	if err == errNotLoggedIn {
-		f = &fault{http.StatusUnauthorized, "Nobody is logged in.", "Log in and repeat it."}
+		f = &fault{http.StatusUnauthorized, "You are not logged in.", "Log in and repeat it."}
 	}
 	if !whole {
 		_ = plain(w, f.status, f.Text)

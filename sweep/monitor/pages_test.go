@@ -172,7 +172,7 @@ func TestAFilterErrorPointsAtThePlace(t *testing.T) {
 	}
 	has(t, v.get("/tasks?where=lr%3C"), `lr&lt;<mark></mark>`)
 	has(t, v.get("/sweeps/"+id+"?sort=banana"), `sort: there is no column &#34;banana&#34;`)
-	has(t, v.get("/sweeps/"+id+"?after=x"), `after: x is not what a page gave as next`)
+	has(t, v.get("/sweeps/"+id+"?after=x"), `after: x is not the next of a page`)
 }
 
 func TestTasksOfAllSweeps(t *testing.T) {

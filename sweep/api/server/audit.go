@@ -89,7 +89,7 @@ func (s *Server) keepEntry(r *http.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()
 	if err := s.o.Master.Record(ctx, e); err != nil {
-		s.o.Log.Error("an action is not in the audit", "user", e.User, "action", e.Action,
+		s.o.Log.Error("cannot write an audit entry", "user", e.User, "action", e.Action,
 			"object", e.Object, "outcome", e.Outcome, "error", err)
 	}
 }

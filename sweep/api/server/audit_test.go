@@ -105,7 +105,7 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 		},
 	)
 	if first := done(page.Actions[:1])[0]; !strings.HasPrefix(first,
-		`eve submit sweep refused: the body cannot be read`) {
+		`eve submit sweep refused: cannot parse the body`) {
 		t.Errorf("%q", first)
 	}
 	if diff := cmp.Diff(want, done(page.Actions[1:])); diff != "" || page.Next != "" {

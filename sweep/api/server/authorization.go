@@ -10,16 +10,16 @@ import (
 	"mlframework/sweep/api"
 )
 
-// access is what a listener lets its connections do.
+// access is what the connections of a listener may do.
 type access struct {
-	readOnly  bool // only questions are answered
-	ownerOnly bool // only the owner of the process, and root, may ask
+	readOnly  bool // only reads are allowed
+	ownerOnly bool // only the owner of the process and root are allowed
 }
 
-// accessKey is where the access of a connection stands in the context of its requests.
+// accessKey is the context key of the access of a connection.
 type accessKey struct{}
 
-// withAccess notes what a listener lets its connections do.
+// withAccess returns a context with the access of a listener.
 func withAccess(ctx context.Context, l net.Listener) context.Context {
 	var a access
 	if l, ok := l.(*listener); ok {
@@ -38,10 +38,10 @@ func checkAccess(ctx context.Context, r route) error {
 	return nil
 }
 
-// peerKey is where a connection's peer stands in the context of its requests.
+// peerKey is the context key of the peer of a connection.
 type peerKey struct{}
 
-// peer is who is at the other end of a connection.
+// peer is the user at the other end of a connection.
 type peer struct {
 	uid   int
 	known bool

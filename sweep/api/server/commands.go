@@ -161,7 +161,7 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) (any, error) {
 		err = checkContinuation(e.Continuation)
 	}
 	if err == nil && e.Space == nil {
-		err = api.Wrong("space", "by which parameters?")
+		err = api.Wrong("space", "missing: send the space of the parameters as they are now")
 	}
 	if err != nil {
 		return nil, err

@@ -9,9 +9,8 @@ import (
 	"mlframework/sweep/queue"
 )
 
-// defaultDeadLetters is how many dead letters are listed where nothing else is asked for, and
-// maxDeadLetters how many
-// at most.
+// defaultDeadLetters is how many dead letters are listed by default, and maxDeadLetters how many at
+// most.
 const (
 	defaultDeadLetters = 20
 	maxDeadLetters     = 1000

@@ -28,7 +28,7 @@ type listener struct {
 	closed bool
 }
 
-// current is what listens now; false: nothing does any more.
+// current returns the listener of now; false once it was closed.
 func (l *listener) current() (*net.UnixListener, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,8 +64,7 @@ func (l *listener) Close() error {
 
 func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
-// stands reports whether the path still leads to this socket; that it cannot be looked at says
-// nothing.
+// stands reports whether the path still leads to this socket, or cannot be examined.
 func (l *listener) stands() bool {
 	file, err := os.Lstat(l.path)
 	return err == nil && os.SameFile(l.file, file) || err != nil && !errors.Is(err, fs.ErrNotExist)
@@ -88,11 +87,11 @@ func (l *listener) watch(ctx context.Context, log *slog.Logger) {
 		switch made, err := l.renew(); {
 		case err != nil && err.Error() != said:
 			said = err.Error()
-			log.Warn("the socket was removed, and cannot be made again; nobody can ask here",
+			log.Warn("the socket was removed and cannot be created again; the API is unreachable here",
 				"path", l.path, "error", err)
 		case made:
 			said = ""
-			log.Warn("the socket was removed; it was made again", "path", l.path)
+			log.Warn("the socket was removed and is created again", "path", l.path)
 		}
 	}
 }
@@ -203,7 +202,7 @@ func removeStale(path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("listen on %s: it is there and no socket; move it away", path)
+		return fmt.Errorf("listen on %s: the path exists and is not a socket; move it away", path)
 	}
 	if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
 		_ = conn.Close()

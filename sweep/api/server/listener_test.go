@@ -66,7 +66,7 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := server.Listen(path, ""); err == nil || !strings.Contains(err.Error(),
-		"no socket") {
+		"not a socket") {
 		t.Errorf("on a file: %v", err)
 	}
 	if text, _ := os.ReadFile(path); string(text) != "mine" {
@@ -79,7 +79,7 @@ func TestListen(t *testing.T) {
 	client := api.Dial(path)
 	defer client.Close()
 	_, err := client.Health(t.Context())
-	if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Reason != "nobody listens there" ||
+	if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Reason != "nothing listens there" ||
 		!errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("%v", err)
 	}
@@ -124,7 +124,7 @@ func TestASocketThatWasRemoved(t *testing.T) {
 		return err == nil
 	})
 	s.until("it logs that the socket was made again", func() bool {
-		return strings.Contains(s.log.String(), "the socket was removed; it was made again")
+		return strings.Contains(s.log.String(), "the socket was removed and is created again")
 	})
 	if info, err := os.Stat(s.socket()); err != nil || info.Mode() != fs.ModeSocket|0o600 {
 		t.Errorf("%v, %v", info, err)

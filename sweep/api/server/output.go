@@ -31,7 +31,7 @@ func (s *Server) readOutput(r *http.Request) (o outputRequest, err error) {
 	q := r.URL.Query()
 	attempt, err := number(q, "attempt")
 	if err == nil && attempt > math.MaxInt32 {
-		err = api.Wrong("attempt", "no task has so many attempts")
+		err = api.Wrong("attempt", "no task has that many attempts")
 	}
 	if err != nil {
 		return o, err
@@ -42,7 +42,7 @@ func (s *Server) readOutput(r *http.Request) (o outputRequest, err error) {
 		o.stderr = true
 	case "stdout", "":
 	default:
-		return o, api.Wrong("stream", "there are stdout and stderr")
+		return o, api.Wrong("stream", "must be stdout or stderr")
 	}
 	if o.offset, err = number(q, "offset"); err != nil {
 		return o, err
@@ -51,7 +51,7 @@ func (s *Server) readOutput(r *http.Request) (o outputRequest, err error) {
 		return o, err
 	}
 	if o.file = q.Get("file"); o.file != "" && o.attempt > 0 {
-		return o, api.Wrong("file", "it says which attempt is meant: leave attempt out")
+		return o, api.Wrong("file", "file and attempt are mutually exclusive")
 	}
 	index, err := taskIndex(r)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 func readFollow(r *http.Request) (api.Detail, error) {
 	follow := api.Detail(r.URL.Query().Get("follow"))
 	if follow != "" && !slices.Contains(api.Details, follow) {
-		return "", api.Wrong("follow", "there are counts, tasks and output")
+		return "", api.Wrong("follow", "must be counts, tasks or output")
 	}
 	return follow, nil
 }
@@ -50,7 +50,7 @@ func readQuery(v url.Values) (q api.Query, err error) {
 	return q, err
 }
 
-// flag reads a parameter that is true or false; not there is false.
+// flag reads a parameter that is true or false; absent is false.
 func flag(v url.Values, name string) (bool, error) {
 	switch text := v.Get(name); text {
 	case "true":
@@ -62,7 +62,7 @@ func flag(v url.Values, name string) (bool, error) {
 	}
 }
 
-// number reads a parameter that counts; not there is 0.
+// number reads a parameter that is a non-negative integer; absent is 0.
 func number(v url.Values, name string) (int64, error) {
 	text := v.Get(name)
 	if text == "" {
@@ -70,7 +70,7 @@ func number(v url.Values, name string) (int64, error) {
 	}
 	n, err := api.ParseWholeNumber(text)
 	if err != nil || n < 0 {
-		return 0, api.Wrong(name, human.Visible(text)+" is not a whole number from 0 on")
+		return 0, api.Wrong(name, human.Visible(text)+" is not a non-negative integer")
 	}
 	return n, nil
 }

@@ -4,5 +4,5 @@ package server
 
 import "net"
 
-// peerOf knows nobody: the ways to ask differ from system to system.
+// peerOf returns an unknown peer: systems other than Linux have different ways to ask.
 func peerOf(net.Conn) peer { return peer{} }

@@ -52,7 +52,7 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// scrape is everything that is told at once.
+// scrape is the state that one scrape reports.
 type scrape struct {
 	program string
 	open    []store.Sweep
@@ -81,7 +81,7 @@ func (s *Server) scrape(ctx context.Context) (m *scrape, err error) {
 	return m, nil
 }
 
-// waiting asks the broker what waits, for a little while.
+// waiting asks the broker for the depths of its queues, for depthTime at most.
 func (s *Server) waiting(ctx context.Context) []queue.Depth {
 	ctx, cancel := context.WithTimeout(ctx, depthTime)
 	defer cancel()

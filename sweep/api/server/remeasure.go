@@ -28,9 +28,9 @@ func (s *Server) measure(_ http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	switch {
 	case body.Metrics == nil:
-		return nil, api.Wrong("metrics", "by which metrics? None is []")
+		return nil, api.Wrong("metrics", "missing; send [] for none")
 	case body.Tasks == nil:
-		return nil, api.Wrong("tasks", "of which tasks?")
+		return nil, api.Wrong("tasks", "missing: list the indexes of the tasks")
 	case len(body.Tasks) > api.MostMeasured:
 		return nil, api.Wrong("tasks", fmt.Sprintf("at most %d at a time", api.MostMeasured))
 	case slices.ContainsFunc(body.Tasks, func(index int64) bool { return index < 0 }):
@@ -74,7 +74,7 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, api.Wrong("metrics", err.Error())
 	}
 	if body.Metrics == nil {
-		return nil, api.Wrong("metrics", "by which metrics? None is []")
+		return nil, api.Wrong("metrics", "missing; send [] for none")
 	}
 	if len(body.Tasks) > api.MostReread {
 		return nil, api.Wrong("tasks", fmt.Sprintf("at most %d at a time", api.MostReread))

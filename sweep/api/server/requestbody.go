@@ -68,7 +68,7 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, done 
 
 func (b bodies) tooLong() error {
 	return &api.Error{Status: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf(
-		"the request is longer than %d MiB, or broke off", b.most>>20)}
+		"the request is longer than %d MiB, or was cut off", b.most>>20)}
 }
 
 // readBody puts the body of a request into memory; done is to be called at the end.
@@ -100,7 +100,7 @@ func isJSON(r *http.Request) bool {
 func read(r *http.Request, into any) error {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return api.Wrong("", "the request broke off")
+		return api.Wrong("", "the request was cut off")
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -108,10 +108,10 @@ func read(r *http.Request, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return api.Wrong("", "the body cannot be read: "+err.Error())
+		return api.Wrong("", "cannot parse the body: "+err.Error())
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return api.Wrong("", "something follows the JSON of the body")
+		return api.Wrong("", "unexpected data after the JSON of the body")
 	}
 	return nil
 }

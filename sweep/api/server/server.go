@@ -13,7 +13,7 @@
 // priority, drain, slots and reread ask for a state, and asking twice leads to the same one; a
 // retry takes only tasks that have ended badly; a sweep that was extended has what it is extended
 // by; a restart is of the process that is there then; a worker that was forgotten, and a dead
-// letter that was requeued or dropped, are not there a second time.
+// letter that was requeued or dropped, do not exist any more.
 package server
 
 import (
@@ -100,7 +100,7 @@ func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 	if len(allowed) > 0 {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		writeError(w, &api.Error{Status: http.StatusMethodNotAllowed,
-			Text: r.URL.Path + " knows no " + r.Method})
+			Text: r.URL.Path + " does not support " + r.Method})
 		return
 	}
 	writeError(w, &api.Error{Status: http.StatusNotFound, Text: "there is no " + r.URL.Path,

@@ -25,7 +25,7 @@ import (
 func readSubmission(r *http.Request) (s api.Submission, err error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return s, api.Wrong("", "the request broke off")
+		return s, api.Wrong("", "the request was cut off")
 	}
 	var only struct {
 		Record struct {
@@ -72,7 +72,7 @@ func check(s api.Submission) error {
 		return api.Wrong("record.recipe.command", "the command is empty")
 	case recipe.Timeout < 0 || recipe.Grace < 0 || recipe.GPUs < 0 || r.MaxFailures < 0 ||
 		s.MinNumber < 0 || min(r.Retry.Error, r.Retry.Timeout, r.Retry.OOM, r.Retry.Lost) < 0:
-		return api.Wrong("record", "a number of the record is negative")
+		return api.Wrong("record", "the record has a negative number")
 	case s.MinNumber > maxNumber:
 		return api.Wrong("min_number", fmt.Sprintf("no sweep has a number above %d",
 			int64(maxNumber)))
@@ -84,13 +84,14 @@ func check(s api.Submission) error {
 		return api.Wrong("record.style.form", fmt.Sprintf("%q is not a form of parameters",
 			r.Style.Form))
 	case len(r.Workers) > 0:
-		return api.Wrong("record.workers", "which workers there are is the master's to say")
+		return api.Wrong("record.workers", "set by the master: leave it out")
 	case len(r.Earlier) > 0:
-		return api.Wrong("record.earlier", "a sweep that begins ran with nothing else before")
+		return api.Wrong("record.earlier", "must be empty in a new sweep")
 	case len(r.Images) > 0:
-		return api.Wrong("record.images", "in which images its tasks run is what the workers say")
+		return api.Wrong("record.images", "set by the master from what workers report: leave it out")
 	case len(r.Extensions) > 0:
-		return api.Wrong("record.extensions", "a sweep is extended when it is there")
+		return api.Wrong("record.extensions",
+			"must be empty in a new sweep: extend it once it is submitted")
 	case badPriority(r.Priority):
 		return api.Wrong("record.priority", priorityRule)
 	case api.Total(r) < 1:
@@ -197,7 +198,7 @@ func checkRanges(r core.Record) error {
 func checkContinuation(g api.Continuation) error {
 	switch {
 	case g.Revision == "" && g.Code != "":
-		return api.Wrong("revision", "there is a code and no revision")
+		return api.Wrong("revision", "code is set without revision")
 	case g.Revision != "" && !revisionName.MatchString(g.Revision):
 		return api.Wrong("revision", fmt.Sprintf("%q is not a revision", g.Revision))
 	case g.Settings != nil:
@@ -212,7 +213,7 @@ func checkContinuation(g api.Continuation) error {
 func checkSettings(at string, s core.Settings) error {
 	if s.Timeout < 0 || s.Grace < 0 || s.MaxFailures < 0 ||
 		min(s.Retry.Error, s.Retry.Timeout, s.Retry.OOM, s.Retry.Lost) < 0 {
-		return api.Wrong(at, "a number of it is negative")
+		return api.Wrong(at, "a number is negative")
 	}
 	if err := checkEnv(at+".env", s.Env); err != nil {
 		return err

@@ -32,7 +32,8 @@ func (s *Server) resize(_ http.ResponseWriter, r *http.Request) (any, error) {
 	case err != nil:
 		return nil, err
 	case !r.URL.Query().Has("n"):
-		return nil, api.Wrong("n", "how many slots? 0 is what the worker was started with")
+		return nil, api.Wrong("n",
+			"missing: send a number of slots; 0 is what the worker was started with")
 	case n > maxSlots:
 		return nil, api.Wrong("n", fmt.Sprintf("a worker has at most %d slots", maxSlots))
 	}

@@ -74,7 +74,7 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 		}
 		patience, stop := context.WithTimeout(requests, shutdownTimeout)
 		defer stop()
-		_ = server.Shutdown(patience) // who has not read it by then is cut off
+		_ = server.Shutdown(patience) // slower readers are cut off
 	}
 	cancel()
 	err = errors.Join(err, server.Close())

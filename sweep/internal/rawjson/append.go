@@ -10,7 +10,7 @@ import (
 )
 
 // AppendQuoted appends a string as encoding/json writes it, but for < > & in it, which stay as they
-// are: commands are full of them, and this is no page.
+// are: commands are full of them, and this is not HTML.
 func AppendQuoted(b []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
