@@ -91,9 +91,7 @@ func (c *Cluster) fetchFrom(ctx context.Context, m *machine, o filesync.FetchOpt
 	if err != nil {
 		return filesync.Fetched{}, err
 	}
-	defer client.Close()
-	return client.Fetch(ctx, filesync.Identity{Owner: c.Record.Owner, Cluster: c.Record.Cluster,
-		Who: c.o.Who}, o)
+	return client.Fetch(ctx, o)
 }
 
 // CurrentRevision is the revision of the project that was brought last, to every host of the cluster; "" is none.

@@ -164,13 +164,10 @@ func writeEntry(w *tar.Writer, m *projects.Manifest, e projects.Entry, name stri
 
 // files brings the project's files to a host and puts them in force.
 func (a *applier) files(ctx context.Context, m *machine) error {
-	client, err := m.files(ctx, filesync.Identity{
-		Owner: a.request.Owner, Cluster: a.request.Name, Who: a.o.Who,
-	})
+	client, err := a.client(ctx, m)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
 	_, err = client.Push(ctx, a.request.Files, filesync.PushOptions{Large: a.request.Large})
 	return err
 }

@@ -91,7 +91,6 @@ func (c *Cluster) pushTo(
 	if err != nil {
 		return filesync.Pushed{}, err
 	}
-	defer client.Close()
 	return client.Push(ctx, files, filesync.PushOptions{Large: large, Wait: pushWait})
 }
 
@@ -110,11 +109,7 @@ func (m *machine) files(ctx context.Context, id filesync.Identity) (*filesync.Cl
 	if err != nil {
 		return nil, err
 	}
-	conn, err := a.Files(ctx, m.found.Root)
-	if err != nil {
-		return nil, err
-	}
-	return filesync.NewClient(conn, id), nil
+	return filesync.NewClient(a, m.found.Root, id), nil
 }
 
 // Pruned is what was removed from one host.
@@ -132,7 +127,6 @@ func (c *Cluster) Prune(ctx context.Context, keep []string, older time.Duration)
 		if err != nil {
 			return err
 		}
-		defer client.Close()
 		removed, err := client.Prune(ctx, keep, older)
 		results <- Pruned{m.name, removed}
 		return err

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"mlframework/infra/agent"
+	"mlframework/infra/filesync"
 	"mlframework/infra/plan"
 )
 
@@ -20,19 +20,19 @@ func (a *applier) relay(ctx context.Context, m *machine, do plan.Relay) error {
 	if do.CurrentRevision != "" {
 		wanted = append(wanted, do.CurrentRevision)
 	}
-	from, err := master.agent(ctx)
+	from, err := a.client(ctx, master)
 	if err != nil {
 		return err
 	}
-	to, err := m.agent(ctx)
+	to, err := a.client(ctx, m)
 	if err != nil {
 		return err
 	}
-	there, err := to.Revisions(ctx, do.Root)
+	there, err := to.Revisions(ctx)
 	if err != nil {
 		return err
 	}
-	source, err := from.Revisions(ctx, master.found.Root)
+	source, err := from.Revisions(ctx)
 	if err != nil {
 		return err
 	}
@@ -41,13 +41,15 @@ func (a *applier) relay(ctx context.Context, m *machine, do plan.Relay) error {
 		if slices.Contains(there, revision) || !slices.Contains(source, revision) {
 			continue
 		}
-		err := agent.CopyRelease(ctx, from, to,
-			agent.Release{Root: master.found.Root, Revision: revision},
-			agent.Release{Root: do.Root, Revision: revision, Owner: a.request.Owner,
-				Cluster: a.request.Name, Who: a.o.Who})
-		if err != nil {
+		if err := filesync.Copy(ctx, from, to, revision); err != nil {
 			return fmt.Errorf("copy the files of revision %s from %s: %w", revision, master.name, err)
 		}
 	}
 	return nil
+}
+
+// client talks to a host about the files of the cluster.
+func (a *applier) client(ctx context.Context, m *machine) (*filesync.Client, error) {
+	return m.files(ctx, filesync.Identity{Owner: a.request.Owner, Cluster: a.request.Name,
+		Who: a.o.Who})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/infra"
+	"mlframework/infra/agent"
+	"mlframework/infra/agent/server"
 	"mlframework/infra/filesync"
 	"mlframework/projects"
 )
@@ -35,30 +38,43 @@ func fetchHere(ctx context.Context, w fetchPlan, to string) (done []infra.Fetche
 	if err != nil {
 		return nil, err
 	}
-	id := filesync.Identity{Owner: strconv.Itoa(os.Getuid()), Cluster: dir}
-	far, near := net.Pipe()
-	served := make(chan error, 1)
-	go func() {
-		served <- filesync.Serve(ctx, far, filesync.ServeOptions{Own: &filesync.Folders{
-			Outputs: local.OutputFolder, Revisions: local.RevisionsFolder}})
-		_ = far.Close()
-	}()
-	client := filesync.NewClient(near, id)
+	client, end, err := filesHere(ctx, filesync.Identity{Owner: strconv.Itoa(os.Getuid()),
+		Cluster: dir})
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	for host, indexes := range w.hosts {
 		var f filesync.Fetched
-		f, err = client.Fetch(ctx, id, filesync.FetchOptions{Sweep: w.Sweep, Tasks: indexes,
-			Files: w.Files, Without: w.Revisions, Dir: to})
+		f, err = client.Fetch(ctx, filesync.FetchOptions{Sweep: w.Sweep, Tasks: indexes,
+			Files: w.Files, Without: w.Revisions, Dir: to, Own: &filesync.Folders{
+				Outputs: local.OutputFolder, Revisions: local.RevisionsFolder}})
 		done = append(done, infra.Fetched{Host: host, Fetched: f})
 		if err != nil {
 			break
 		}
 	}
-	_ = client.Close()
-	<-served // that the client has gone is its end
 	if conflict, ok := errors.AsType[*filesync.ConflictError](err); ok {
 		return done, &cli.Error{Code: cli.Failed, Err: conflict}
 	}
 	return done, err
+}
+
+// filesHere returns a client for files of this machine, and what ends it.
+func filesHere(
+	ctx context.Context, id filesync.Identity,
+) (_ *filesync.Client, end func(), err error) {
+	far, near := net.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx, far, server.Options{}) }()
+	if _, err := io.ReadFull(near, make([]byte, len(agent.Ready))); err != nil {
+		return nil, nil, err
+	}
+	a := agent.NewClient("this machine", near)
+	return filesync.NewClient(a, "", id), func() {
+		_ = a.Close()
+		<-served // that the client has gone is its end
+	}, nil
 }
 
 // makeResults makes the folder that outputs are copied into, where there is none. It may lie in the

@@ -17,6 +17,9 @@ type Error struct {
 	Text string `json:"text"`
 	// Holder is set when a lock is held: who has it, since when and what for, as they wrote it.
 	Holder string `json:"holder,omitempty"`
+	// Changed is set when a file of a project changed while it was sent: which one. It may be no
+	// UTF-8.
+	Changed []byte `json:"changed,omitempty"`
 }
 
 func (e *Error) Error() string { return e.Text }
@@ -77,19 +80,6 @@ type AuditFile struct {
 // Token is a file in the home folder by which hosts that share it are found.
 type Token struct {
 	Name string `json:"name"`
-}
-
-// Revisions are the releases of a root, by name.
-type Revisions struct {
-	Names []string `json:"names"`
-}
-
-// Release is a release of a root.
-type Release struct {
-	Root     string
-	Revision string
-	// Owner and Cluster are whose the root is; Who is at work, for others who find it locked.
-	Owner, Cluster, Who string
 }
 
 // ProgramCopy asks for a copy of the agent's program.

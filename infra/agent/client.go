@@ -72,8 +72,9 @@ func (c *Client) Fresh() bool { return c.fresh }
 // Close ends the connection, and with it the agent.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// open makes a request and returns its answer, if that is a good one.
-func (c *Client) open(
+// Do makes a request and returns its answer, if that is a good one. ctx is about the answer's body,
+// too.
+func (c *Client) Do(
 	ctx context.Context, method, path string, body io.Reader,
 ) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://agent"+path, body)
@@ -111,7 +112,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 		}
 		body = bytes.NewReader(text)
 	}
-	answer, err := c.open(ctx, method, path, body)
+	answer, err := c.Do(ctx, method, path, body)
 	if err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (c *Client) Lock(ctx context.Context, q LockRequest) (*Lock, error) {
 	rest, body := io.Pipe()
 	// Closing the request ends the reading of rest, which an answer's Close waits for.
 	asks := readCloser{io.MultiReader(bytes.NewReader(text), rest), rest}
-	answer, err := c.open(held, http.MethodPost, "/lock", asks)
+	answer, err := c.Do(held, http.MethodPost, "/lock", asks)
 	if !stop() && err == nil {
 		answer.Body.Close()
 		err = context.Cause(ctx)
@@ -244,65 +245,4 @@ func (c *Client) CopyProgram(ctx context.Context, p ProgramCopy) error {
 // The agent goes on.
 func (c *Client) RemoveProgram(ctx context.Context) error {
 	return c.call(ctx, http.MethodDelete, "/program", nil, nil)
-}
-
-// Files opens a conversation about the files of a root, for filesync.NewClient. ctx is about the
-// opening only.
-func (c *Client) Files(ctx context.Context, root string) (io.ReadWriteCloser, error) {
-	held, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	rest, body := io.Pipe()
-	q := url.Values{"root": {root}}
-	answer, err := c.open(held, http.MethodPost, "/files?"+q.Encode(), rest)
-	if !stop() && err == nil {
-		answer.Body.Close()
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		cancel(nil)
-		return nil, err
-	}
-	return &conversation{answer.Body, body, cancel}, nil
-}
-
-// conversation is a request whose body is written while its answer is read.
-type conversation struct {
-	io.ReadCloser
-	io.Writer
-	cancel context.CancelCauseFunc
-}
-
-// Close ends the request, also while it is read or written.
-func (c *conversation) Close() error {
-	c.cancel(net.ErrClosed)
-	return c.ReadCloser.Close()
-}
-
-// Revisions returns the releases of a root.
-func (c *Client) Revisions(ctx context.Context, root string) ([]string, error) {
-	var all Revisions
-	q := url.Values{"root": {root}}
-	err := c.call(ctx, http.MethodGet, "/releases?"+q.Encode(), nil, &all)
-	return all.Names, err
-}
-
-// path is where a release is.
-func (r Release) path() string {
-	q := url.Values{"root": {r.Root}, "owner": {r.Owner}, "cluster": {r.Cluster}, "who": {r.Who}}
-	return "/releases/" + url.PathEscape(r.Revision) + "?" + q.Encode()
-}
-
-// CopyRelease copies a release from a host to another, through here. What was cut off leaves
-// nothing.
-func CopyRelease(ctx context.Context, from, to *Client, source, target Release) error {
-	answer, err := from.open(ctx, http.MethodGet, source.path(), nil)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	taken, err := to.open(ctx, http.MethodPut, target.path(), answer.Body)
-	if err != nil {
-		return err
-	}
-	return taken.Body.Close()
 }

@@ -46,29 +46,32 @@ func BenchmarkPush(b *testing.B) {
 	})
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			c := filesync.NewClient(delayed(start(b, writable(b)), half), anna)
+			p := start(b, writable(b))
+			c := client(delayed(p, half), p.root, anna)
 			_, err := c.Push(b.Context(), m, filesync.PushOptions{})
 			must(b, err)
-			must(b, c.Close())
+			must(b, p.Close())
 		}
 	})
 	root := writable(b)
 	push(b, root, m)
 	b.Run("unchanged", func(b *testing.B) {
 		for b.Loop() {
-			c := filesync.NewClient(delayed(start(b, root), half), anna)
+			p := start(b, root)
+			c := client(delayed(p, half), root, anna)
 			_, err := c.Push(b.Context(), rescan(), filesync.PushOptions{})
 			must(b, err)
-			must(b, c.Close())
+			must(b, p.Close())
 		}
 	})
 	b.Run("one changed", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			must(b, os.WriteFile(filepath.Join(dir, "train.py"), fmt.Append(nil, i), 0o644))
-			c := filesync.NewClient(delayed(start(b, root), half), anna)
+			p := start(b, root)
+			c := client(delayed(p, half), root, anna)
 			_, err := c.Push(b.Context(), rescan(), filesync.PushOptions{})
 			must(b, err)
-			must(b, c.Close())
+			must(b, p.Close())
 		}
 	})
 }

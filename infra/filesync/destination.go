@@ -178,10 +178,10 @@ func (d *destination) part(name string) string {
 }
 
 // sum is the SHA-256 of a file's first size bytes.
-func (d *destination) sum(ctx context.Context, name string, size int64) (sum [sha256.Size]byte, err error) {
+func (d *destination) sum(ctx context.Context, name string, size int64) ([]byte, error) {
 	f, err := d.Open(name)
 	if err != nil {
-		return sum, err
+		return nil, err
 	}
 	defer f.Close()
 	h := sha256.New()
@@ -191,5 +191,5 @@ func (d *destination) sum(ctx context.Context, name string, size int64) (sum [sh
 		left -= n
 		err = errors.Join(err, ctx.Err())
 	}
-	return [sha256.Size]byte(h.Sum(nil)), err
+	return h.Sum(nil), err
 }

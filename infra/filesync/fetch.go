@@ -1,10 +1,10 @@
 package filesync
 
 import (
+	"bufio"
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -18,9 +18,13 @@ type FetchOptions struct {
 	Files    []string       // patterns, in the syntax of gitignore(5), of paths below a task's folder; none is all
 	Without  []string       // revisions that tasks ran: what they left of them as it was is no output
 	Outputs  string         // the folder of outputs below the root, slash separated; empty is "outputs"
+	Own      *Folders       // of the agent's machine, which is in no cluster; nil: those of the root
 	Dir      string         // files come to Dir/SWEEP/INDEX/...
 	Progress func(Progress) // called after each piece, by the goroutine of Fetch; nil: nobody is told
 }
+
+// Folders are where runs on one machine keep what tasks left, and the revisions of projects.
+type Folders struct{ Outputs, Revisions string }
 
 // Fetched says what a fetch did.
 type Fetched struct {
@@ -66,31 +70,39 @@ func (e *ConflictError) Error() string {
 //
 // Any number of fetches may have one Dir, for different tasks or hosts. Where hosts share a task (it was tried on
 // several), name for each host the tasks whose last attempt ran there.
-func (c *Client) Fetch(ctx context.Context, id Identity, o FetchOptions) (Fetched, error) {
-	if o.Outputs == "" {
-		o.Outputs = "outputs"
+func (c *Client) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
+	f := &fetch{client: c, o: o, of: Outputs{Identity: c.id, Root: c.root, Folder: o.Outputs, Sweep: o.Sweep}}
+	switch {
+	case o.Own != nil:
+		f.of = Outputs{Folder: o.Own.Outputs, Releases: o.Own.Revisions, Sweep: o.Sweep}
+	case o.Outputs == "":
+		f.of.Folder = "outputs"
 	}
-	f := &fetch{client: c, o: o}
-	if !validSweep(o.Sweep) {
+	if !IsSweep(o.Sweep) {
 		return f.done, fmt.Errorf("fetch: %q is no sweep", o.Sweep)
 	}
-	err := c.during(ctx, "fetch the outputs of "+o.Sweep, func() (err error) {
-		if f.to, err = openDestination(o.Dir, o.Sweep, id); err != nil {
-			return err
-		}
-		defer f.to.close()
-		return f.run(ctx)
-	})
-	if err == nil && len(f.conflicts) > 0 {
-		err = fmt.Errorf("fetch the outputs of %s: %w", o.Sweep, &ConflictError{o.Dir, f.conflicts})
+	what := "fetch the outputs of " + o.Sweep
+	var err error
+	if f.to, err = openDestination(o.Dir, o.Sweep, c.id); err != nil {
+		return f.done, fmt.Errorf("%s: %w", what, err)
+	}
+	defer f.to.close()
+	if err = failed(ctx, what, f.run(ctx)); err == nil && len(f.conflicts) > 0 {
+		err = fmt.Errorf("%s: %w", what, &ConflictError{o.Dir, f.conflicts})
 	}
 	return f.done, err
+}
+
+// IsSweep reports whether a name can be that of a sweep's folder.
+func IsSweep(name string) bool {
+	return name != "" && len(name) <= 255 && name[0] != '.' && !strings.ContainsAny(name, "/\x00")
 }
 
 // A fetch is one call of Fetch.
 type fetch struct {
 	client    *Client
 	o         FetchOptions
+	of        Outputs
 	to        *destination
 	offered   []projects.Entry
 	chosen    func(projects.Entry) bool // of offered, by Files
@@ -102,10 +114,7 @@ type fetch struct {
 }
 
 func (f *fetch) run(ctx context.Context) error {
-	if err := f.request(); err != nil {
-		return f.client.why(err)
-	}
-	if err := f.readOffer(); err != nil {
+	if err := f.list(ctx); err != nil {
 		return err
 	}
 	var err error
@@ -118,69 +127,50 @@ func (f *fetch) run(ctx context.Context) error {
 	if err := checkRoom(f.to.Name(), f.progress.OfBytes); err != nil {
 		return err
 	}
-	if err := f.want(); err != nil {
-		return f.client.why(err)
-	}
-	for _, j := range f.jobs {
-		if err := f.receive(ctx, j); err != nil {
-			return err
-		}
+	if err := f.contents(ctx); err != nil {
+		return err
 	}
 	for _, e := range f.links {
 		if err := f.link(e); err != nil {
 			return err
 		}
 	}
-	_, err = f.client.answer()
-	return err
-}
-
-func (f *fetch) request() error {
-	w := f.client.wire
-	q := request{Op: opFetch, Outputs: f.o.Outputs, Sweep: f.o.Sweep, Without: f.o.Without, All: f.o.Tasks == nil}
-	err := w.writeJSON(requestFrame, q)
-	if err == nil && !q.All {
-		err = w.writeList(len(f.o.Tasks), func(to []byte, i int) []byte {
-			return binary.AppendUvarint(to, uint64(f.o.Tasks[i]))
-		})
-	}
-	return errors.Join(err, w.flush())
+	return nil
 }
 
 // maxOffered bounds what one fetch keeps in memory: about 1 GB for so many files.
 const maxOffered = 4 << 20
 
-// readOffer reads what the host has, and takes nothing that could lead out of a task's folder.
-func (f *fetch) readOffer() error {
+// list asks what the host has, and takes nothing that could lead out of a task's folder.
+func (f *fetch) list(ctx context.Context) error {
+	answer, err := f.client.ask(ctx, http.MethodPost, "/outputs", ListRequest{Outputs: f.of,
+		All: f.o.Tasks == nil, Tasks: f.o.Tasks, Without: f.o.Without})
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
 	folders := map[string]bool{}
 	chosen := map[string]bool{}
 	for _, index := range f.o.Tasks {
 		chosen[strconv.FormatInt(index, 10)] = true
 	}
-	return readList(f.client.read, func(d *decoder) {
-		e := d.entry()
+	return ReadEntries(bufio.NewReaderSize(answer.Body, bufferSize), func(e projects.Entry) error {
 		task, _, below := strings.Cut(e.Path, "/")
 		_, err := strconv.ParseUint(task, 10, 63)
 		_, twice := folders[e.Path]
 		parent := e.Path[:max(strings.LastIndexByte(e.Path, '/'), 0)]
 		switch {
-		case d.err != nil:
-			return
-		case err != nil, twice, !projects.IsPath(e.Path), below && !folders[parent], !below && e.Kind != projects.Dir && e.Kind != other, f.o.Tasks != nil && !chosen[task]:
-			d.fail(fmt.Errorf("the host offers %q, which is no output that was asked for", e.Path))
+		case err != nil, twice, !projects.IsPath(e.Path), below && !folders[parent],
+			!below && e.Kind != projects.Dir && e.Kind != Other, f.o.Tasks != nil && !chosen[task]:
+			return fmt.Errorf("the host offers %q, which is no output that was asked for", e.Path)
 		case len(f.offered) == maxOffered:
-			d.fail(fmt.Errorf("the tasks have more than %d files: fetch fewer of them at a time with --where", maxOffered))
+			return fmt.Errorf("the tasks have more than %d files: fetch fewer of them at a time "+
+				"with --where", maxOffered)
 		}
-		folders[e.Path] = folders[e.Path] || e.Kind == projects.Dir
+		folders[e.Path] = e.Kind == projects.Dir
 		f.offered = append(f.offered, e)
+		return nil
 	})
-}
-
-// want asks for the jobs' files.
-func (f *fetch) want() error {
-	w := f.client.wire
-	err := w.writeList(len(f.jobs), func(to []byte, i int) []byte { return appendWant(to, f.jobs[i].want) })
-	return errors.Join(err, w.flush())
 }
 
 // shown is a path below Dir.

@@ -30,8 +30,7 @@ func hostWith(t *testing.T, files map[string]string) (root, outputs string) {
 func fetch(t *testing.T, root, dir string, tasks ...int64) (filesync.Fetched, error) {
 	t.Helper()
 	c := connect(t, root)
-	defer c.Close()
-	return c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Tasks: tasks, Dir: dir})
+	return c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Tasks: tasks, Dir: dir})
 }
 
 // fetched is what a destination has, without our own folder and the times of folders.
@@ -65,7 +64,7 @@ func TestFetchedOutputsAreTheSame(t *testing.T) {
 	dir := t.TempDir()
 	var last filesync.Progress
 	c := connect(t, root)
-	done, err := c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0, 1, 7}, Dir: dir, Progress: func(p filesync.Progress) { last = p }})
+	done, err := c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0, 1, 7}, Dir: dir, Progress: func(p filesync.Progress) { last = p }})
 	must(t, err)
 	var skipped []string
 	for _, s := range done.Skipped {
@@ -149,8 +148,8 @@ func TestCutFetchGoesOn(t *testing.T) {
 	const content = 1_000_001
 	var came int64
 	for _, cut := range []int{10, 60, 100, 200, 300_000, 500_000, 290_000} {
-		c := filesync.NewClient(&reader{start(t, root), cut}, anna)
-		done, err := c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Dir: dir})
+		c := client(&reader{start(t, root), cut}, root, anna)
+		done, err := c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Dir: dir})
 		if err == nil {
 			t.Fatalf("cut after %d bytes: no error", cut)
 		}
@@ -175,8 +174,8 @@ func TestDamagedPart(t *testing.T) {
 	t.Parallel()
 	root, outputs := hostWith(t, map[string]string{"0/a": strings.Repeat("a", 700_000)})
 	dir := t.TempDir()
-	c := filesync.NewClient(&reader{start(t, root), 400_000}, anna)
-	if _, err := c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Dir: dir}); err == nil {
+	c := client(&reader{start(t, root), 400_000}, root, anna)
+	if _, err := c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Dir: dir}); err == nil {
 		t.Fatal("not cut")
 	}
 	parts := filepath.Join(dir, "run-1", ".mlframework", "fetch", "partial")
@@ -245,18 +244,18 @@ func TestForeignDestinations(t *testing.T) {
 	_, err = fetch(t, root, dir)
 	must(t, err)
 	ben := filesync.Identity{Owner: "anna", Cluster: "other"}
-	_, err = connect(t, root).Fetch(t.Context(), ben, filesync.FetchOptions{Sweep: "run-1", Dir: dir})
+	_, err = client(start(t, root), root, ben).Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Dir: dir})
 	if err == nil || !strings.Contains(err.Error(), `anna's cluster "ml"`) {
 		t.Error(err)
 	}
 	for _, sweep := range []string{"", "..", "a/b", ".hidden", "a\x00"} {
-		if _, err := connect(t, root).Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: sweep, Dir: dir}); err == nil {
+		if _, err := connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: sweep, Dir: dir}); err == nil {
 			t.Errorf("%q was taken for a sweep", sweep)
 		}
 	}
-	_, err = connect(t, root).Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Outputs: "../x", Dir: t.TempDir()})
-	refusal(t, err, filesync.Malformed)
-	none, err := connect(t, root).Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-2", Dir: dir})
+	_, err = connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Outputs: "../x", Dir: t.TempDir()})
+	refused(t, err, "there can be no sweep")
+	none, err := connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-2", Dir: dir})
 	if err != nil || none.Files != 0 {
 		t.Error(none, err)
 	}
@@ -272,7 +271,7 @@ func TestFetchesAtOnce(t *testing.T) {
 		root, _ := hostWith(t, map[string]string{fmt.Sprintf("%d/a", i): fmt.Sprint(i)})
 		c := connect(t, root)
 		go func() {
-			_, err := c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Dir: dir})
+			_, err := c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Dir: dir})
 			done <- err
 		}()
 	}
@@ -344,8 +343,7 @@ func TestFetchWhileATaskRuns(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(root, "outputs", "run-1", "0", "run.sh"), 0o755))
 	dir = t.TempDir()
 	c := connect(t, root)
-	defer c.Close()
-	done, err := c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Without: []string{m.Revision(), "0123456789abcdef"}, Dir: dir})
+	done, err := c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Without: []string{m.Revision(), "0123456789abcdef"}, Dir: dir})
 	must(t, err)
 	if len(done.Skipped) > 0 {
 		t.Errorf("it says of %v", done.Skipped)
@@ -361,10 +359,8 @@ func TestFetchWhileATaskRuns(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
-	_, err = c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Without: []string{"../run-1"}, Dir: dir})
-	if refusal := (*filesync.Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != filesync.Malformed {
-		t.Errorf("a revision that can be none: %v", err)
-	}
+	_, err = c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Without: []string{"../run-1"}, Dir: dir})
+	refused(t, err, "there can be no revision")
 }
 
 // Of what a host offers only what patterns name is asked for, and what links among that lead to.
@@ -386,9 +382,8 @@ func TestFetchedByPatterns(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		client := connect(t, root)
-		_, err := client.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Files: strings.Fields(c.patterns), Dir: dir})
+		_, err := client.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Files: strings.Fields(c.patterns), Dir: dir})
 		must(t, err)
-		must(t, client.Close())
 		if got := strings.Join(slices.Sorted(maps.Keys(fetched(t, dir))), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.patterns, got, c.want)
 		}

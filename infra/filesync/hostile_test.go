@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"io"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/infra/filesync"
+	"mlframework/infra/filesync/server"
 	"mlframework/projects"
 )
 
@@ -53,20 +57,13 @@ func TestManifestsThatLeadOutAreRefused(t *testing.T) {
 			above := writable(t)
 			root := filepath.Join(above, "root")
 			_, err := connect(t, root).Push(t.Context(), &projects.Manifest{Entries: entries}, filesync.PushOptions{})
-			refusal(t, err, filesync.Malformed)
+			refused(t, err, "")
 			if _, err := os.Lstat(root); err == nil && len(names(t, root)) > 1 {
 				t.Errorf("made: %v", names(t, root))
 			}
 		})
 	}
 }
-
-// message is a frame.
-func message(kind byte, payload string) string {
-	return string(kind) + string(binary.BigEndian.AppendUint32(nil, uint32(len(payload)))) + payload
-}
-
-const greeting = `{"owner":"anna","cluster":"ml"}`
 
 // A host that offers what was not asked for, or what would lead out, is not believed.
 func TestOffersThatLeadOutAreRefused(t *testing.T) {
@@ -83,15 +80,15 @@ func TestOffersThatLeadOutAreRefused(t *testing.T) {
 		"no folder":      entry('f', "0/x", ""),
 		"a task's link":  entry('l', "0", "../.."),
 		"below a link":   entry('d', "0", "") + entry('l', "0/l", "/tmp") + entry('f', "0/l/x", ""),
-		"torn":           entry('d', "0", "")[:4],
+		"cut off":        entry('d', "0", "")[:4],
 		"unknown kind":   entry('x', "0", ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			said := message('L', offer) + message('L', "")
-			_, err := filesync.NewClient(played([]byte(said)), anna).Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0}, Dir: dir})
-			if err == nil || strings.Contains(err.Error(), "broke off") {
+			_, err := filesync.NewClient(&played{list: offer + "\x00"}, "/root", anna).Fetch(t.Context(),
+				filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0}, Dir: dir})
+			if cut := name == "cut off"; err == nil || strings.Contains(err.Error(), "broke off") != cut {
 				t.Errorf("%v", err)
 			}
 			if diff := cmp.Diff([]string{"run-1"}, names(t, dir)); diff != "" {
@@ -104,32 +101,47 @@ func TestOffersThatLeadOutAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzFarSide feeds the far side anything: it neither panics nor touches what is not below its root.
+// FuzzFarSide asks the far side for anything: it neither panics nor touches what is not below its
+// root. ROOT in a body of JSON is the root.
 func FuzzFarSide(f *testing.F) {
 	dir := f.TempDir()
 	tree(f, dir, map[string]string{"a": "one", "b/c": "two", "l": "-> b"})
 	m := scan(f, dir)
-	record := &recorder{process: start(f, writable(f))}
-	c := filesync.NewClient(record, anna)
-	_, err := c.Push(f.Context(), m, filesync.PushOptions{})
-	must(f, err)
-	_, err = c.Prune(f.Context(), []string{m.Revision()}, time.Hour)
-	must(f, err)
-	f.Add(record.sent.Bytes())
-	f.Add([]byte(message('H', greeting) + message('Q', `{"op":"fetch","sweep":"run-1","outputs":"outputs","all":true}`) + message('L', "\x00\x00\x00") + message('L', "")))
-	f.Add([]byte(message('H', greeting) + message('Q', `{"op":"verify","revision":"`+m.Revision()+`"}`)))
-	f.Fuzz(func(t *testing.T, sent []byte) {
+	f.Add("PUT", m.Revision(), append(filesync.AppendEntries(nil, m.Entries), "onetwo"...))
+	const of = `{"root":"ROOT","owner":"anna","cluster":"ml","folder":"outputs","sweep":"run-1",`
+	f.Add("POST", "", []byte(of+`"all":true,"without":["`+m.Revision()+`"]}`))
+	f.Add("POST", "files", []byte(of+`"files":[{"path":"MC9h","size":3,"offset":1,"sum":""},{"path":"Li4v","size":1}]}`))
+	f.Add("DELETE", "", []byte(`{"root":"ROOT","owner":"anna","cluster":"ml","keep":["x"],"older":1}`))
+	f.Add("GET", m.Revision(), []byte(nil))
+	f.Fuzz(func(t *testing.T, method, name string, sent []byte) {
 		above := writable(t)
 		root := filepath.Join(above, "in", "root")
 		tree(t, above, map[string]string{"in/beside": "x", "outside": "y"})
 		tree(t, root, map[string]string{".mlframework-root": `{"version":1,"owner":"anna","cluster":"ml"}`, "outputs/run-1/0/a": "one"})
+		path := "/releases"
+		if method == "POST" {
+			path = "/outputs"
+		}
+		if name != "" {
+			path += "/" + url.PathEscape(name)
+		}
+		if method == "POST" || method == "DELETE" {
+			var of struct{ Root string }
+			sent = bytes.ReplaceAll(sent, []byte("ROOT"), []byte(root))
+			if _ = json.Unmarshal(sent, &of); of.Root != root {
+				return // the agent does what it is told where it is told to
+			}
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		conn := struct {
-			io.Reader
-			io.Writer
-		}{bytes.NewReader(sent), io.Discard}
-		_ = filesync.Serve(ctx, conn, filesync.ServeOptions{Root: root})
+		q := url.Values{"root": {root}, "owner": {"anna"}, "cluster": {"ml"}, "wait": {"0s"}, "current": {"true"}}
+		r, err := http.NewRequestWithContext(ctx, method, path+"?"+q.Encode(), bytes.NewReader(sent))
+		if err != nil {
+			return
+		}
+		mux := http.NewServeMux()
+		server.Handle(mux, server.Options{Fail: func(w http.ResponseWriter, err error) { http.Error(w, err.Error(), 422) }})
+		mux.ServeHTTP(httptest.NewRecorder(), r)
 		if ctx.Err() != nil {
 			t.Error("it did not end")
 		}
@@ -140,15 +152,4 @@ func FuzzFarSide(f *testing.F) {
 			t.Error(diff)
 		}
 	})
-}
-
-// recorder keeps what is sent.
-type recorder struct {
-	*process
-	sent bytes.Buffer
-}
-
-func (r *recorder) Write(b []byte) (int, error) {
-	r.sent.Write(b)
-	return r.process.Write(b)
 }

@@ -1,10 +1,13 @@
 package filesync_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,21 +16,23 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/infra/agent"
+	"mlframework/infra/agent/server"
 	"mlframework/infra/filesync"
 	"mlframework/projects"
 )
 
-// farSide makes this program the far side of a root instead of the tests.
-const farSide = "FILESYNC_TEST_ROOT"
+// asAgent has this program be an agent instead of the tests.
+const asAgent = "FILESYNC_TEST_AGENT"
 
 func TestMain(m *testing.M) {
-	if root := os.Getenv(farSide); root != "" {
+	if os.Getenv(asAgent) != "" {
 		conn := struct {
 			io.Reader
-			io.Writer
+			io.WriteCloser
 		}{os.Stdin, os.Stdout}
-		if err := filesync.Serve(context.Background(), conn, filesync.ServeOptions{Root: root,
-			Idle: 20 * time.Second}); err != nil {
+		err := server.Serve(context.Background(), conn, server.Options{Idle: 20 * time.Second})
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -36,8 +41,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A process is the far side as a program of its own, at the other ends of two pipes.
+// A process is an agent as a program of its own, at the other ends of two pipes.
 type process struct {
+	root string // for its client
 	io.Reader
 	io.WriteCloser
 	cmd  *exec.Cmd
@@ -59,23 +65,73 @@ func (p *process) Close() error {
 func start(t testing.TB, root string) *process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), farSide+"="+root)
+	cmd.Env = append(os.Environ(), asAgent+"=yes")
 	in, err := cmd.StdinPipe()
 	must(t, err)
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
-	p := &process{Reader: out, WriteCloser: in, cmd: cmd}
+	p := &process{root: root, Reader: out, WriteCloser: in, cmd: cmd}
 	t.Cleanup(func() { p.Close() })
 	return p
 }
 
 var anna = filesync.Identity{Owner: "anna", Cluster: "ml", Who: "anna@laptop"}
 
-// connect is a client with a far side of its own.
+// connect is a client with an agent of its own.
 func connect(t testing.TB, root string) *filesync.Client {
 	t.Helper()
-	return filesync.NewClient(start(t, root), anna)
+	p := start(t, root)
+	return client(p, p.root, anna)
+}
+
+// client is one over a connection to an agent.
+func client(conn io.ReadWriteCloser, root string, id filesync.Identity) *filesync.Client {
+	ready := sync.OnceValue(func() error {
+		_, err := io.ReadFull(conn, make([]byte, len(agent.Ready)))
+		return err
+	})
+	return filesync.NewClient(agent.NewClient("gpu1", &pipe{conn, nil, ready}), root, id)
+}
+
+// pipe is a connection without deadlines. The first that comes over it is that the agent is ready.
+type pipe struct {
+	io.ReadWriteCloser
+	net.Conn
+	ready func() error
+}
+
+func (p *pipe) Read(to []byte) (int, error) {
+	if err := p.ready(); err != nil {
+		return 0, err
+	}
+	return p.ReadWriteCloser.Read(to)
+}
+
+func (p *pipe) Write(b []byte) (int, error) {
+	if err := p.ready(); err != nil {
+		return 0, err
+	}
+	return p.ReadWriteCloser.Write(b)
+}
+
+func (p *pipe) Close() error                     { return p.ReadWriteCloser.Close() }
+func (p *pipe) SetDeadline(time.Time) error      { return nil }
+func (p *pipe) SetReadDeadline(time.Time) error  { return nil }
+func (p *pipe) SetWriteDeadline(time.Time) error { return nil }
+
+// verify reads a whole release.
+func verify(t testing.TB, root, revision string) error {
+	data, err := os.ReadFile(filepath.Join(root, "manifests", revision))
+	if err != nil {
+		return err
+	}
+	data = append(data, filesync.EndOfEntries)
+	m, err := filesync.ReadManifest(bufio.NewReader(bytes.NewReader(data)), revision)
+	if err != nil {
+		return err
+	}
+	return m.Verify(t.Context(), filepath.Join(root, "releases", revision))
 }
 
 func must(t testing.TB, err error) {
@@ -112,9 +168,7 @@ func scan(t testing.TB, dir string) *projects.Manifest {
 
 func push(t testing.TB, root string, m *projects.Manifest) filesync.Pushed {
 	t.Helper()
-	c := connect(t, root)
-	defer c.Close()
-	done, err := c.Push(t.Context(), m, filesync.PushOptions{})
+	done, err := connect(t, root).Push(t.Context(), m, filesync.PushOptions{})
 	must(t, err)
 	return done
 }

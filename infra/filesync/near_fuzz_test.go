@@ -1,9 +1,13 @@
 package filesync_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,11 +17,8 @@ import (
 )
 
 // An offer of these tests is lines of a kind's letter, a path, and behind an arrow a link's target.
-func entries(offer string) (payload, contents string) {
+func entries(offer string) (list string) {
 	text := func(s string) string { return string(binary.AppendUvarint(nil, uint64(len(s)))) + s }
-	const content = "abc"
-	sum := sha256.Sum256([]byte(content))
-	index := uint64(0)
 	for line := range strings.SplitSeq(offer, "\n") {
 		if len(line) < 2 {
 			continue
@@ -25,27 +26,49 @@ func entries(offer string) (payload, contents string) {
 		path, link, _ := strings.Cut(line[2:], " -> ")
 		size := "\x00"
 		if line[0] == 'f' {
-			size = string(rune(len(content)))
-			contents += message('C', string(binary.AppendUvarint(nil, index))+"w") + message('D', content) + message('S', string(sum[:]))
+			size = "\x03"
 		}
-		payload += line[:1] + text(path) + "\xa4\x03" + size + "\x00\x00" + text("") + text(link)
-		index++
+		list += line[:1] + text(path) + "\xa4\x03" + size + "\x00\x00" + text("") + text(link)
 	}
-	return payload, contents
+	return list + "\x00"
+}
+
+// contents has the same content for so many files.
+func contents(n int) string {
+	sum := sha256.Sum256([]byte("abc"))
+	return strings.Repeat("w3\r\nabc\r\n0\r\n"+string(sum[:]), n)
+}
+
+// played is an agent that says what it likes. Without files it has those that are asked for.
+type played struct{ list, files string }
+
+func (p *played) Do(
+	_ context.Context, _, path string, body io.Reader,
+) (*http.Response, error) {
+	says := p.list
+	if path == "/outputs/files" {
+		var q filesync.FilesRequest
+		if err := json.NewDecoder(body).Decode(&q); err != nil {
+			return nil, err
+		}
+		if says = p.files; says == "" {
+			says = contents(len(q.Files))
+		}
+	}
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(says))}, nil
 }
 
 // hostile fetches from a host that says what it likes.
-func hostile(t *testing.T, dir, said string) (filesync.Fetched, error) {
+func hostile(t *testing.T, dir string, says *played) (filesync.Fetched, error) {
 	t.Helper()
-	c := filesync.NewClient(played([]byte(said)), anna)
-	return c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0, 1}, Dir: dir})
+	return filesync.NewClient(says, "/root", anna).Fetch(t.Context(),
+		filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0, 1}, Dir: dir})
 }
 
 // offers fetches what a host offers, and what it has of it.
 func offers(t *testing.T, dir, offer string) (filesync.Fetched, error) {
 	t.Helper()
-	payload, contents := entries(offer)
-	return hostile(t, dir, message('L', payload)+message('L', "")+contents+message('A', "{}"))
+	return hostile(t, dir, &played{list: entries(offer)})
 }
 
 // within checks that below dir nothing is but the sweep's folder with files, folders, and links that lead
@@ -87,7 +110,7 @@ func within(t *testing.T, dir string) {
 }
 
 // FuzzNearSide fetches from a host that offers anything, three times into one folder: the last
-// time it sends any frames. What lies there stays in the folder of the sweep, and each link in that of its task.
+// time it sends any bytes. What lies there stays in the folder of the sweep, and each link in that of its task.
 func FuzzNearSide(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"d 0\nf 0/a\nd 0/b\nl 0/b/l -> ../a", "d 0\nl 0/l -> b"},
@@ -95,16 +118,15 @@ func FuzzNearSide(f *testing.F) {
 		{"d 0\nd 1\nl 1/x -> ../0", "o 0/pipe\nl 0/x -> /etc"},
 		{"d 0\nd 0/d\nl 0/d/x -> ../d/x", "d 0\nf 0/d\nf 0/x"},
 	} {
-		payload, contents := entries(seed[1])
-		f.Add(seed[0], seed[1], message('L', payload)+message('L', "")+contents+message('A', "{}"))
+		f.Add(seed[0], seed[1], entries(seed[1]), contents(2))
 	}
-	f.Fuzz(func(t *testing.T, first, second, frames string) {
+	f.Fuzz(func(t *testing.T, first, second, list, files string) {
 		dir := t.TempDir()
 		for _, offer := range []string{first, second} {
 			_, _ = offers(t, dir, offer)
 			within(t, dir)
 		}
-		_, _ = hostile(t, dir, frames)
+		_, _ = hostile(t, dir, &played{list, files})
 		within(t, dir)
 	})
 }

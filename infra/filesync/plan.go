@@ -12,16 +12,18 @@ import (
 
 // A job is one file that is asked for.
 type job struct {
-	entry projects.Entry
-	want  want
-	from  string      // the file that has the first want.offset bytes
-	old   fs.FileInfo // what lies at the file's place; nil: nothing
+	entry   projects.Entry
+	offset  int64       // so many bytes are there already
+	sum     []byte      // the SHA-256 of those
+	from    string      // the file that has them
+	compare bool        // that file is another hand's: it stays, whatever it is
+	old     fs.FileInfo // what lies at the file's place; nil: nothing
 }
 
 // plan compares the offer with what is there. Folders are made at once, links at the end, files asked for.
 func (f *fetch) plan(ctx context.Context) error {
 	shut := map[string]bool{} // folders that something else stands in the place of
-	for i, e := range f.offered {
+	for _, e := range f.offered {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -34,14 +36,14 @@ func (f *fetch) plan(ctx context.Context) error {
 		}
 		var err error
 		switch e.Kind {
-		case other:
+		case Other:
 			f.skip(e.Path, e.Link)
 		case projects.Dir:
 			shut[e.Path], err = f.folder(e)
 		case projects.Symlink:
 			f.links = append(f.links, e)
 		case projects.File:
-			err = f.file(ctx, i, e)
+			err = f.file(ctx, e)
 		}
 		if err != nil {
 			return err
@@ -50,7 +52,7 @@ func (f *fetch) plan(ctx context.Context) error {
 	f.chooseLinks()
 	for _, j := range f.jobs {
 		f.progress.OfFiles++
-		f.progress.OfBytes += j.entry.Size - j.want.offset
+		f.progress.OfBytes += j.entry.Size - j.offset
 	}
 	return nil
 }
@@ -106,8 +108,8 @@ func staysBelow(e projects.Entry) bool {
 }
 
 // file decides what is needed of a file.
-func (f *fetch) file(ctx context.Context, index int, e projects.Entry) error {
-	j := job{entry: e, want: want{index: index}}
+func (f *fetch) file(ctx context.Context, e projects.Entry) error {
+	j := job{entry: e}
 	old, err := f.to.Lstat(e.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -121,14 +123,14 @@ func (f *fetch) file(ctx context.Context, index int, e projects.Entry) error {
 			f.conflict(e.Path)
 			return nil
 		}
-		j.want.compare = true
+		j.compare = true
 		fallthrough
 	default:
 		j.old = old
 	}
 	j.from = f.to.part(e.Path)
 	info, err := f.to.Lstat(j.from)
-	if (err != nil || j.want.compare) && j.old != nil {
+	if (err != nil || j.compare) && j.old != nil {
 		j.from, info, err = e.Path, j.old, nil
 	}
 	if err == nil && info.Mode().IsRegular() && info.Size() <= e.Size && info.Size() > 0 {
@@ -136,7 +138,7 @@ func (f *fetch) file(ctx context.Context, index int, e projects.Entry) error {
 		if err != nil {
 			return err
 		}
-		j.want.offset, j.want.sum = info.Size(), sum
+		j.offset, j.sum = info.Size(), sum
 	}
 	f.jobs = append(f.jobs, j)
 	return nil

@@ -1,81 +1,28 @@
 package filesync
 
 import (
-	"cmp"
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"slices"
-	"strings"
+	"net/http"
+	"net/url"
 	"time"
 
 	"mlframework/projects"
 )
 
-// More than one of these is not sent without a person's word.
-const (
-	LargeFiles = 2000
-	LargeBytes = 300 << 20 // 300 MiB
-)
-
-// CheckSize returns a *LargeError where so much is to be sent that a person is asked first. Entries
-// that are no files do not count.
-func CheckSize(entries []projects.Entry) error {
-	large := &LargeError{}
-	files, bytes := map[string]int{}, map[string]int64{} // by folder
-	for _, e := range entries {
-		if e.Kind != projects.File {
-			continue
-		}
-		large.Files++
-		large.Bytes += e.Size
-		folder := "."
-		if names := strings.Split(e.Path, "/"); len(names) > 1 {
-			folder = strings.Join(names[:min(len(names)-1, 2)], "/")
-		}
-		files[folder]++
-		bytes[folder] += e.Size
-	}
-	many := large.Files > LargeFiles
-	if !many && large.Bytes <= LargeBytes {
-		return nil
-	}
-	for name, n := range files {
-		large.Folders = append(large.Folders, LargeFolder{name, n, bytes[name]})
-	}
-	slices.SortFunc(large.Folders, func(a, b LargeFolder) int {
-		if many && a.Files != b.Files {
-			return cmp.Compare(b.Files, a.Files)
-		}
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Path, b.Path))
-	})
-	large.Folders = large.Folders[:min(len(large.Folders), 3)]
-	return large
-}
-
 // PushOptions of a push. The zero value is ready to use.
 type PushOptions struct {
 	// Large is asked before so much is sent that a person may not want it, and goes on with nil. Nil
 	// as a function refuses it, by the *LargeError.
-	Large    func(*LargeError) error
-	Wait     time.Duration  // how long to wait for another push or prune to end; 0 is 30 s, less than 0 not at all
+	Large func(*LargeError) error
+	// Wait is how long to wait for another push or prune to end; 0 is 30 s, less than 0 not at all.
+	Wait     time.Duration
 	Progress func(Progress) // called after each piece, by the goroutine of Push; nil: nobody is told
-}
-
-// confirm asks whether what the host lacks may be sent.
-func (o PushOptions) confirm(wanted []lacking) error {
-	entries := make([]projects.Entry, len(wanted))
-	for i, w := range wanted {
-		entries[i] = w.Entry
-		entries[i].Size = w.rest()
-	}
-	err := CheckSize(entries)
-	if large, is := errors.AsType[*LargeError](err); is && o.Large != nil {
-		return o.Large(large)
-	}
-	return err
 }
 
 // Progress is how far a push or fetch has come.
@@ -84,106 +31,144 @@ type Progress struct {
 	Bytes, OfBytes int64
 }
 
-// Push brings the project that m was scanned from to the host and makes its revision the current one. What the host has is not sent,
-// nor what a push that was cut off has brought of a file. Where anything fails the old revision stays in force. A file that is no more what m says is a *projects.ChangedError:
-// scan again. Others are *LargeError, *Refusal, and ctx's.
-func (c *Client) Push(ctx context.Context, m *projects.Manifest, o PushOptions) (Pushed, error) {
-	var done Pushed
-	switch {
-	case o.Wait == 0:
-		o.Wait = lockWait
-	case o.Wait < 0:
-		o.Wait = 0
-	}
-	revision := m.Revision()
-	err := c.during(ctx, "push revision "+revision, func() error {
-		wanted, err := c.pushManifest(m, request{Op: opPush, Revision: revision, Wait: o.Wait})
-		if err != nil {
+// defaultWait is how long a push waits for another one to end, unless it says something else.
+const defaultWait = 30 * time.Second
+
+// Push brings the project that m was scanned from to the host and makes its revision the current
+// one. What the host has is not sent, nor what a push that was cut off has brought of a file. Where
+// anything fails the old revision stays in force. A file that is no more what m says is a
+// *projects.ChangedError: scan again. Others are *LargeError, *agent.Error, and ctx's.
+func (c *Client) Push(
+	ctx context.Context, m *projects.Manifest, o PushOptions,
+) (Pushed, error) {
+	q := url.Values{"current": {"true"}, "wait": {waitTime(o.Wait).String()}}
+	done, err := c.put(ctx, m, q, func(to io.Writer, missing []content) error {
+		if err := o.confirm(missing); err != nil {
 			return err
 		}
-		if err := o.confirm(wanted); err != nil {
-			c.conn.Close() // the far side waits for contents
-			return err
+		s := &sender{to: to, manifest: m, report: o.Progress}
+		for _, e := range missing {
+			s.progress.OfFiles++
+			s.progress.OfBytes += e.rest()
 		}
-		a, err := c.pushContents(m, wanted, o)
-		if err == nil && a.Pushed == nil {
-			err = errors.New("the host does not say what it did")
+		for _, e := range missing {
+			if err := s.file(e); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
-		done = *a.Pushed
 		return nil
 	})
-	return done, err
+	return done, failed(ctx, "push revision "+m.Revision(), err)
 }
 
-// pushManifest sends the request and gives the files whose contents the far side lacks.
-func (c *Client) pushManifest(m *projects.Manifest, q request) (wanted []lacking, err error) {
-	err = c.wire.writeJSON(requestFrame, q)
-	if err == nil {
-		err = c.wire.writeList(len(m.Entries), func(to []byte, i int) []byte { return appendEntry(to, m.Entries[i]) })
+func waitTime(d time.Duration) time.Duration {
+	if d == 0 {
+		return defaultWait
 	}
-	if err = errors.Join(err, c.wire.flush()); err != nil {
-		return nil, c.why(err)
+	return max(d, 0)
+}
+
+// content is a file whose content the host lacks, but for the first bytes.
+type content struct {
+	projects.Entry
+	received int64
+}
+
+func (c content) rest() int64 { return c.Size - c.received }
+
+// put makes a release on the host, in one request: behind the manifest send writes the contents
+// that the host says it lacks, in that order.
+func (c *Client) put(
+	ctx context.Context, m *projects.Manifest, q url.Values,
+	send func(to io.Writer, missing []content) error,
+) (done Pushed, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	contents, body := io.Pipe()
+	for name, value := range map[string]string{"root": c.root, "owner": c.id.Owner,
+		"cluster": c.id.Cluster, "who": c.id.Who} {
+		q.Set(name, value)
 	}
-	err = readList(c.read, func(d *decoder) {
-		at := d.number(uint64(len(m.Entries)))
-		if d.err == nil && (int(at) == len(m.Entries) || m.Entries[at].Kind != projects.File || len(wanted) == len(m.Entries)) {
-			d.fail(errors.New("the host wants what is no file of the project"))
+	manifest := bytes.NewReader(AppendEntries(nil, m.Entries))
+	answer, err := c.agent.Do(ctx, http.MethodPut, "/releases/"+m.Revision()+"?"+q.Encode(),
+		struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(manifest, contents), contents})
+	if err != nil {
+		return done, err
+	}
+	defer answer.Body.Close()
+	says := json.NewDecoder(answer.Body)
+	missing, err := readMissing(says, m)
+	if err != nil {
+		return done, err
+	}
+	to := bufio.NewWriterSize(body, bufferSize)
+	if err = send(to, missing); err == nil {
+		err = to.Flush()
+	}
+	if err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		return done, err // and what was sent stays for the next push
+	}
+	body.Close()
+	var end PushEnd
+	if err := says.Decode(&end); err != nil {
+		return done, err
+	}
+	if e := end.Error; e != nil && e.Changed != nil {
+		return done, &projects.ChangedError{Path: string(e.Changed)}
+	} else if e != nil {
+		return done, e
+	}
+	return end.Pushed, nil
+}
+
+// bufferSize is that of buffers on the way of contents, in bytes.
+const bufferSize = 256 << 10
+
+// readMissing reads which contents the host lacks.
+func readMissing(says *json.Decoder, m *projects.Manifest) (all []content, err error) {
+	var missing []Missing
+	if err := says.Decode(&missing); err != nil {
+		return nil, err
+	}
+	next := 0
+	for _, l := range missing {
+		if l.Entry < next || l.Entry >= len(m.Entries) || m.Entries[l.Entry].Kind != projects.File ||
+			l.Received < 0 || l.Received > m.Entries[l.Entry].Size {
+			return nil, errors.New("the host wants what is no file of the project")
 		}
-		if d.err == nil {
-			e := m.Entries[at]
-			wanted = append(wanted, lacking{e, int64(d.number(uint64(e.Size)))})
-		}
-	})
-	return wanted, err
+		all = append(all, content{m.Entries[l.Entry], l.Received})
+		next = l.Entry + 1
+	}
+	return all, nil
 }
 
-// A ending is how the far side ends a request.
-type ending struct {
-	answer answer
-	err    error
+// confirm asks whether what the host lacks may be sent.
+func (o PushOptions) confirm(missing []content) error {
+	entries := make([]projects.Entry, len(missing))
+	for i, e := range missing {
+		entries[i] = e.Entry
+		entries[i].Size = e.rest()
+	}
+	err := CheckSize(entries)
+	if large, is := errors.AsType[*LargeError](err); is && o.Large != nil {
+		return o.Large(large)
+	}
+	return err
 }
 
-// pushContents sends files. Meanwhile it listens, so that a refusal stops it.
-func (c *Client) pushContents(m *projects.Manifest, wanted []lacking, o PushOptions) (answer, error) {
-	heard := make(chan ending, 1)
-	go func() {
-		a, err := c.answer()
-		heard <- ending{a, err}
-	}()
-	s := &sender{wire: c.wire, manifest: m, heard: heard, report: o.Progress}
-	for _, e := range wanted {
-		s.progress.OfFiles++
-		s.progress.OfBytes += e.rest()
-	}
-	for _, e := range wanted {
-		if err := s.file(e); err != nil {
-			return answer{}, s.give(c, err)
-		}
-	}
-	if err := c.wire.flush(); err != nil {
-		return answer{}, s.give(c, err)
-	}
-	end := <-heard
-	return end.answer, end.err
-}
-
-// A sender sends contents.
+// A sender sends contents of a project.
 type sender struct {
-	wire     *wire
+	to       io.Writer
 	manifest *projects.Manifest
-	heard    chan ending
 	report   func(Progress)
 	progress Progress
 }
 
-// errStopped ends the sending when the far side has said something already.
-var errStopped = errors.New("the host stopped")
-
-// file sends what the far side lacks of one file.
-func (s *sender) file(e lacking) error {
+// file sends what the host lacks of one file.
+func (s *sender) file(e content) error {
 	f, err := s.manifest.Open(e.Entry)
 	if err != nil {
 		return err
@@ -192,51 +177,79 @@ func (s *sender) file(e lacking) error {
 	if _, err := f.Seek(e.received, io.SeekStart); err != nil {
 		return err
 	}
-	from := &readFault{from: f}
-	err = s.wire.writeContent(from, e.rest(), s.sent)
-	if from.err != nil {
-		return fmt.Errorf("%w: %w", &projects.ChangedError{Path: e.Path}, from.err)
+	for left := e.rest(); left > 0; {
+		n, err := io.CopyN(s.to, f, min(left, bufferSize))
+		left -= n
+		s.sent(n)
+		switch {
+		case errors.Is(err, io.ErrClosedPipe):
+			return err // the host ends the push
+		case err != nil:
+			return fmt.Errorf("%w: %v", &projects.ChangedError{Path: e.Path}, err)
+		}
 	}
-	if err == nil {
-		s.progress.Files++
-		err = s.sent(0)
-	}
-	return err
+	s.progress.Files++
+	s.sent(0)
+	return nil
 }
 
-// sent counts, and sees whether the far side wants no more.
-func (s *sender) sent(n int) error {
-	s.progress.Bytes += int64(n)
+// sent counts.
+func (s *sender) sent(n int64) {
+	s.progress.Bytes += n
 	if s.report != nil {
 		s.report(s.progress)
 	}
-	if len(s.heard) > 0 {
-		return errStopped
+}
+
+// Copy copies a release from a host to another, through here: what that lacks of it. Its current
+// release stays as it is.
+func Copy(ctx context.Context, from, to *Client, revision string) error {
+	q := url.Values{"root": {from.root}}
+	answer, err := from.agent.Do(ctx, http.MethodGet, "/releases/"+url.PathEscape(revision)+"?"+
+		q.Encode(), nil)
+	if err != nil {
+		return broken(ctx, err)
+	}
+	defer answer.Body.Close()
+	in := bufio.NewReaderSize(answer.Body, bufferSize)
+	m, err := ReadManifest(in, revision)
+	if err != nil {
+		return broken(ctx, err)
+	}
+	_, err = to.put(ctx, m, url.Values{"wait": {defaultWait.String()}},
+		func(to io.Writer, missing []content) error { return pass(in, to, m, missing) })
+	return broken(ctx, err)
+}
+
+// pass passes on, of each content of a release in the order of its manifest, what is missing.
+func pass(from io.Reader, to io.Writer, m *projects.Manifest, missing []content) error {
+	for _, e := range Contents(m) {
+		if len(missing) == 0 {
+			return nil
+		}
+		skipped := e.Size
+		if missing[0].Hash == e.Hash {
+			skipped = missing[0].received
+			missing = missing[1:]
+		}
+		if _, err := io.CopyN(io.Discard, from, skipped); err != nil {
+			return err
+		}
+		if _, err := io.CopyN(to, from, e.Size-skipped); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// give ends the sending after an error: the far side's reason counts, where the trouble is not in the files here.
-func (s *sender) give(c *Client, err error) error {
-	if _, ours := errors.AsType[*projects.ChangedError](err); ours || isFileError(err) {
-		c.conn.Close()
-		<-s.heard
-		return err
+// Contents returns the first file of each content, in the order of the manifest.
+func Contents(m *projects.Manifest) (files []projects.Entry) {
+	seen := map[string]bool{}
+	for _, e := range m.Entries {
+		if e.Kind == projects.File && !seen[e.Hash] {
+			seen[e.Hash] = true
+			files = append(files, e)
+		}
 	}
-	if !errors.Is(err, errStopped) {
-		// The connection is broken; whatever the far side said before is on its way or there.
-		time.AfterFunc(farewell, func() { c.conn.Close() })
-	}
-	if end := <-s.heard; end.err != nil && !errors.Is(end.err, os.ErrClosed) {
-		return end.err
-	}
-	return err
-}
-
-// farewell is how long the far side's reason is waited for after a write failed.
-const farewell = 10 * time.Second
-
-func isFileError(err error) bool {
-	_, ok := errors.AsType[*projects.FileError](err)
-	return ok
+	return files
 }

@@ -1,253 +1,221 @@
 package filesync
 
 import (
+	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
-
-	"mlframework/infra/layout"
-	"mlframework/projects"
+	"io/fs"
+	"net/http"
+	"net/http/httputil"
+	"os"
+	"syscall"
 )
 
-// Limits of a manifest.
-const (
-	maxEntries = 1 << 20
-	maxList    = 256 << 20 // bytes of one list
-)
-
-// writers is how many small files are written at once, and smallContent is the size in bytes up to which a content waits in memory
-// for one of them. Larger ones go to the disk as they come, and go on there after a push that was cut off.
-const (
-	writers      = 4
-	smallContent = 1 << 20
-)
-
-// push receives a project: the release appears whole or not at all, and becomes the current one.
-func (s *server) push(ctx context.Context, r *root, q request) (answer, error) {
-	m, err := s.manifest(ctx)
-	if err != nil {
-		return answer{}, err
-	}
-	if err := m.Check(); err != nil {
-		return answer{}, refuse(Malformed, "%v", err)
-	}
-	if m.Revision() != q.Revision {
-		return answer{}, refuse(Malformed, "the manifest is of revision %s, and not of %q", m.Revision(), q.Revision)
-	}
-	unlock, err := r.lock(ctx, s.client, q)
-	if err != nil {
-		return answer{}, err
-	}
-	defer unlock()
-	done := Pushed{Revision: q.Revision}
-	if r.whole(q.Revision) {
-		err = errors.Join(s.wire.write(listFrame, nil), r.touch(q.Revision))
-	} else {
-		done.Made = true
-		err = s.release(ctx, r, m, &done)
-	}
-	if err == nil {
-		err = r.setCurrent(q.Revision)
-	}
-	return answer{Pushed: &done}, err
-}
-
-// manifest reads the entries of a push.
-func (s *server) manifest(ctx context.Context) (*projects.Manifest, error) {
-	m := &projects.Manifest{}
-	err := s.list(ctx, func(d *decoder) {
-		m.Entries = append(m.Entries, d.entry())
-		if len(m.Entries) > maxEntries {
-			d.fail(fmt.Errorf("more than %d files", maxEntries))
-		}
-	})
-	return m, err
-}
-
-// list reads a list, item by item.
-func (s *server) list(ctx context.Context, item func(d *decoder)) error {
-	return readList(func() (frame, error) { return s.soon(ctx) }, item)
-}
-
-// readList reads the frames of a list.
-func readList(next func() (frame, error), item func(d *decoder)) error {
-	for total := 0; ; {
-		f, err := next()
-		if err != nil {
-			return err
-		}
-		if f.kind != listFrame {
-			return refuse(Malformed, "%v", unexpected(f))
-		}
-		if len(f.payload) == 0 {
-			return nil
-		}
-		if total += len(f.payload); total > maxList {
-			return refuse(Malformed, "a list of more than %d bytes", maxList)
-		}
-		d := &decoder{rest: f.payload}
-		for d.more() {
-			item(d)
-		}
-		if d.err != nil {
-			return refuse(Malformed, "%v", d.err)
-		}
-	}
-}
-
-// release makes a release of what other releases have and the client sends.
-func (s *server) release(ctx context.Context, r *root, m *projects.Manifest, done *Pushed) error {
-	return r.assemble(ctx, m, func(a *projects.Assembly, wanted []projects.Entry) error {
-		all := make([]lacking, len(wanted))
-		for i, e := range wanted {
-			all[i].Entry = e
-			if e.Size > smallContent {
-				all[i].received = a.Received(e)
-			}
-			done.Bytes += all[i].rest()
-		}
-		if err := s.ask(m, all); err != nil {
-			return err
-		}
-		done.Files, done.Reused = len(wanted), len(a.Lacking())-len(wanted)
-		return s.contents(ctx, a, all)
-	})
-}
-
-// assemble makes a release of what other releases have, and what put gives it of those that are
-// wanted: whole, or not at all.
-func (r *root) assemble(ctx context.Context, m *projects.Manifest,
-	put func(a *projects.Assembly, wanted []projects.Entry) error,
-) (err error) {
-	releases, err := r.folder(layout.Releases, 0o755)
-	if err != nil {
-		return err
-	}
-	a, err := projects.Assemble(m, releases)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if failed := a.Discard(); err == nil {
-			err = failed
-		}
-	}()
-	wanted, err := r.reuse(ctx, a)
-	if err != nil {
-		return err
-	}
-	if err := put(a, wanted); err != nil {
-		return err
-	}
-	if err := r.store(m); err != nil {
-		return err
-	}
-	if _, err := a.Publish(func() error { return syncDisk(releases) }); err != nil {
-		return err
-	}
-	return syncFolder(releases)
-}
-
-// lacking is a file whose content the host lacks, but for the first bytes that a push that was cut off has brought.
-type lacking struct {
-	projects.Entry
-	received int64
-}
-
-func (l lacking) rest() int64 { return l.Size - l.received }
-
-// ask sends, for the files whose contents are wanted, their places in the manifest and what was received of them.
-func (s *server) ask(m *projects.Manifest, wanted []lacking) error {
-	at := 0
-	err := s.wire.writeList(len(wanted), func(to []byte, i int) []byte {
-		for m.Entries[at].Path != wanted[i].Path { // both are in the same order
-			at++
-		}
-		return binary.AppendUvarint(binary.AppendUvarint(to, uint64(at)), uint64(wanted[i].received))
-	})
-	return errors.Join(err, s.wire.flush())
-}
-
-// contents receives what is wanted, in that order.
-func (s *server) contents(ctx context.Context, a *projects.Assembly, wanted []lacking) error {
-	c := newCrew(writers)
-	err := func() error {
-		for _, e := range wanted {
-			from := &arrival{next: func() (frame, error) { return s.soon(ctx) }, left: e.rest()}
-			if e.Size > smallContent {
-				if err := a.Resume(ctx, e.Hash, e.received, from); err != nil {
-					return err
-				}
-				continue
-			}
-			content := make([]byte, e.Size)
-			if _, err := io.ReadFull(from, content); err != nil {
-				return err
-			}
-			if err := c.do(func() error { return a.Put(ctx, e.Hash, bytes.NewReader(content)) }); err != nil {
-				return err
-			}
-		}
+// contents asks for the jobs' files in one request, and takes them as they come, in that order.
+func (f *fetch) contents(ctx context.Context) error {
+	if len(f.jobs) == 0 {
 		return nil
-	}()
-	if failed := c.wait(); err == nil {
-		err = failed
 	}
-	return err
-}
-
-// An arrival reads one content out of data frames.
-type arrival struct {
-	next func() (frame, error)
-	left int64 // bytes that are still to come in frames
-	now  frame // the frame that is read from
-	at   int   // how far
-	err  error
-}
-
-func (a *arrival) Read(to []byte) (int, error) {
-	for a.at == len(a.now.payload) {
-		a.now.release()
-		a.now, a.at = frame{}, 0
-		if a.left == 0 && a.err == nil {
-			a.err = io.EOF
-		}
-		if a.err != nil {
-			return 0, a.err
-		}
-		f, err := a.next()
-		switch {
-		case err != nil:
-			a.err = err
-		case f.kind != dataFrame || len(f.payload) == 0 || int64(len(f.payload)) > a.left:
-			a.err = unexpectedContent(f)
-		default:
-			a.now, a.left = f, a.left-int64(len(f.payload))
+	q := FilesRequest{Outputs: f.of, Files: make([]Wanted, len(f.jobs))}
+	for i, j := range f.jobs {
+		q.Files[i] = Wanted{[]byte(j.entry.Path), j.entry.Size, j.offset, j.sum, j.compare}
+	}
+	answer, err := f.client.ask(ctx, http.MethodPost, "/outputs/files", q)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	from := bufio.NewReaderSize(answer.Body, bufferSize)
+	for _, j := range f.jobs {
+		if err := f.receive(ctx, j, from); err != nil {
+			return err
 		}
 	}
-	n := copy(to, a.now.payload[a.at:])
-	a.at += n
-	return n, nil
+	return nil
+}
+
+// receive takes what the host says of a file.
+func (f *fetch) receive(ctx context.Context, j job, from *bufio.Reader) error {
+	letter, err := from.ReadByte()
+	if err != nil {
+		return err
+	}
+	switch v := Verdict(letter); {
+	case v == Gone:
+		f.skip(j.entry.Path, "it went away, or was cut short, after the fetch began: fetch again")
+	case v == Differs:
+		f.conflict(j.entry.Path)
+	case v == Rest && j.compare:
+		return f.same(j, from)
+	case v == Rest:
+		return f.content(ctx, j, from)
+	case v == Whole:
+		f.progress.OfBytes += j.offset
+		j.offset = 0
+		return f.content(ctx, j, from)
+	default:
+		return fmt.Errorf("the host says %q of %q", letter, j.entry.Path)
+	}
+	return nil
 }
 
 // errCutShort says that a file became shorter while it was sent.
 var errCutShort = errors.New("the file was cut short")
 
-// unexpectedContent is the error of a frame that is not the next piece of a content: errCutShort, or the sender's own words,
-// where it sends why it stops.
-func unexpectedContent(f frame) error {
-	if f.kind == sumFrame && len(f.payload) == 0 {
-		return errCutShort
+// copyChunks copies a content of so many bytes and returns the host's sum of the whole file.
+func copyChunks(to io.Writer, from *bufio.Reader, left int64) (sum []byte, err error) {
+	chunks := httputil.NewChunkedReader(from)
+	n, err := io.Copy(to, io.LimitReader(chunks, left))
+	if err != nil {
+		return nil, err
 	}
-	if f.kind != refusalFrame {
-		return refuse(Malformed, "%v", unexpected(f))
+	if more, err := io.ReadFull(chunks, make([]byte, 1)); more > 0 || !errors.Is(err, io.EOF) {
+		return nil, errors.Join(errors.New("the host sends more than the file has"), err)
 	}
-	r := &Refusal{}
-	if err := f.decode(r); err != nil {
-		return refuse(Malformed, "%v", err)
+	sum = make([]byte, sha256.Size)
+	if _, err := io.ReadFull(from, sum); err != nil {
+		return nil, err
 	}
-	return r
+	if n < left || bytes.Equal(sum, make([]byte, sha256.Size)) {
+		return nil, errCutShort
+	}
+	return sum, nil
+}
+
+// content writes a file beside its place, and moves it there once it has the host's sum.
+func (f *fetch) content(ctx context.Context, j job, from *bufio.Reader) error {
+	name := f.to.part(j.entry.Path)
+	out, busy, err := f.openPart(ctx, j, name)
+	if err != nil {
+		return err
+	}
+	sum, to := sha256.New(), io.Writer(io.Discard)
+	if out != nil {
+		defer out.Close()
+		to = out
+		if err := reread(out, sum, j.offset); err != nil {
+			return err
+		}
+	}
+	theirs, err := copyChunks(io.MultiWriter(to, sum, counter{f}), from, j.entry.Size-j.offset)
+	switch {
+	case errors.Is(err, errCutShort):
+		f.skip(j.entry.Path, "it was cut short while it was copied: fetch again")
+		return nil
+	case err != nil:
+		return err
+	case busy:
+		f.skip(j.entry.Path, "another fetch is copying it")
+		return nil
+	case !bytes.Equal(theirs, sum.Sum(nil)):
+		return errors.Join(fmt.Errorf("%q did not arrive as it was sent: fetch again", j.entry.Path),
+			f.to.Remove(name))
+	}
+	return f.place(j, out, name)
+}
+
+// same takes the end of a file that is here already, by another hand and with the same content: it
+// stays as it is.
+func (f *fetch) same(j job, from *bufio.Reader) error {
+	sum, err := copyChunks(io.Discard, from, j.entry.Size-j.offset)
+	switch {
+	case err != nil && !errors.Is(err, errCutShort):
+		return err
+	case !bytes.Equal(sum, j.sum):
+		f.conflict(j.entry.Path)
+		return nil
+	}
+	f.done.Had++
+	return f.to.noteFile(j.entry)
+}
+
+// openPart opens the file that the content goes to, with the bytes that are there already. busy, without a file: another fetch
+// has it.
+func (f *fetch) openPart(ctx context.Context, j job, name string) (out *os.File, busy bool, err error) {
+	out, err = f.to.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, false, err
+	}
+	err = syscall.Flock(int(out.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	busy = errors.Is(err, syscall.EWOULDBLOCK)
+	if now, err := f.to.Lstat(name); !busy {
+		opened, err2 := out.Stat()
+		busy = err != nil || err2 != nil || !os.SameFile(now, opened) || j.from == name && j.offset > 0 && opened.Size() != j.offset
+	}
+	if busy {
+		out.Close()
+		return nil, true, nil
+	}
+	keep := j.offset
+	if keep > 0 && j.from != name {
+		keep = 0
+	}
+	if err = out.Truncate(keep); err == nil && keep < j.offset {
+		err = f.copyOld(ctx, j, out)
+	}
+	if err != nil {
+		out.Close()
+		return nil, false, err
+	}
+	return out, false, nil
+}
+
+// copyOld begins a part with what an earlier fetch has brought.
+func (f *fetch) copyOld(ctx context.Context, j job, out *os.File) error {
+	old, err := f.to.Open(j.from)
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	_, err = io.CopyN(out, old, j.offset)
+	return errors.Join(err, ctx.Err())
+}
+
+// reread adds the first n bytes of a file to a sum, and stands behind them.
+func reread(file *os.File, sum hash.Hash, n int64) error {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err := io.CopyN(sum, file, n)
+	return err
+}
+
+// place moves a whole file to its place, where nothing else may have come meanwhile.
+func (f *fetch) place(j job, out *os.File, name string) error {
+	if err := out.Chmod(j.entry.Mode&0o777 | 0o600); err != nil {
+		return err
+	}
+	if err := f.to.Chtimes(name, j.entry.ModTime, j.entry.ModTime); err != nil {
+		return err
+	}
+	now, err := f.to.Lstat(j.entry.Path)
+	if came := err == nil && (j.old == nil || !os.SameFile(now, j.old) || now.Size() != j.old.Size() || !now.ModTime().Equal(j.old.ModTime())); came {
+		f.conflict(j.entry.Path)
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := f.to.Rename(name, j.entry.Path); err != nil {
+		return err
+	}
+	f.done.Files++
+	f.progress.Files++
+	f.report()
+	return f.to.noteFile(j.entry)
+}
+
+// counter reports what arrives.
+type counter struct{ f *fetch }
+
+func (c counter) Write(p []byte) (int, error) {
+	c.f.done.Bytes += int64(len(p))
+	c.f.progress.Bytes += int64(len(p))
+	c.f.report()
+	return len(p), nil
 }

@@ -17,7 +17,7 @@ func TestFetchOfMoreThanTheDiskHolds(t *testing.T) {
 	}
 	dir := t.TempDir()
 	fetch := func(files ...string) error {
-		_, err := connect(t, root).Fetch(t.Context(), anna,
+		_, err := connect(t, root).Fetch(t.Context(),
 			filesync.FetchOptions{Sweep: "run-1", Dir: dir, Files: files})
 		return err
 	}

@@ -1,9 +1,7 @@
 package filesync_test
 
 import (
-	"context"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -14,17 +12,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/infra/agent"
+	"mlframework/infra/agent/server"
 	"mlframework/infra/filesync"
 	"mlframework/projects"
 )
 
-func refusal(t *testing.T, err error, code filesync.Code) *filesync.Refusal {
+// refused checks that the host has refused something, and how it says so.
+func refused(t *testing.T, err error, says string) *agent.Error {
 	t.Helper()
-	r, ok := errors.AsType[*filesync.Refusal](err)
-	if !ok || r.Code != code {
-		t.Fatalf("%v: no refusal of kind %s", err, code)
+	e, ok := errors.AsType[*agent.Error](err)
+	if !ok || !strings.Contains(e.Text, says) {
+		t.Fatalf("%v: no refusal that says %q", err, says)
 	}
-	return r
+	return e
 }
 
 func small(t *testing.T) *projects.Manifest {
@@ -40,9 +41,7 @@ func TestForeignFoldersAreRefused(t *testing.T) {
 	full := writable(t)
 	tree(t, full, map[string]string{"thesis.tex": "x"})
 	_, err := connect(t, full).Push(t.Context(), m, filesync.PushOptions{})
-	if r := refusal(t, err, filesync.Unmarked); !strings.Contains(r.Text, "thesis.tex") {
-		t.Error(r)
-	}
+	refused(t, err, `it has no .mlframework-root and holds "thesis.tex"`)
 	if diff := cmp.Diff([]string{"thesis.tex"}, names(t, full)); diff != "" {
 		t.Error(diff)
 	}
@@ -50,12 +49,10 @@ func TestForeignFoldersAreRefused(t *testing.T) {
 	root := writable(t)
 	push(t, root, m)
 	for _, other := range []filesync.Identity{{Owner: "ben", Cluster: "ml"}, {Owner: "anna", Cluster: "other"}} {
-		c := filesync.NewClient(start(t, root), other)
+		c := client(start(t, root), root, other)
 		_, err = c.Push(t.Context(), m, filesync.PushOptions{})
-		if r := refusal(t, err, filesync.OtherOwner); r.Owner != "anna" || r.Cluster != "ml" || !strings.Contains(r.Text, "anna") {
-			t.Error(r)
-		}
-		if _, err := filesync.NewClient(start(t, root), other).Prune(t.Context(), nil, 0); err == nil {
+		refused(t, err, `holds the files of the cluster "ml" of anna`)
+		if _, err := c.Prune(t.Context(), nil, 0); err == nil {
 			t.Error("another's revisions were pruned")
 		}
 	}
@@ -63,7 +60,7 @@ func TestForeignFoldersAreRefused(t *testing.T) {
 	home, err := os.UserHomeDir()
 	must(t, err)
 	_, err = connect(t, home).Push(t.Context(), m, filesync.PushOptions{})
-	refusal(t, err, filesync.Unmarked)
+	refused(t, err, "holds more than a cluster's files")
 
 }
 
@@ -77,7 +74,7 @@ func TestNothingThereYet(t *testing.T) {
 	if _, err := os.Lstat(root); err == nil {
 		t.Error("asking made the folder")
 	}
-	if names, err := filesync.Revisions(root); err != nil || len(names) != 0 {
+	if names, err := c.Revisions(t.Context()); err != nil || len(names) != 0 {
 		t.Errorf("%q, %v", names, err)
 	}
 }
@@ -107,7 +104,7 @@ func TestPrune(t *testing.T) {
 	if diff := cmp.Diff(names(t, root+"/releases"), names(t, root+"/manifests")); diff != "" || len(names(t, root+"/releases")) != 2 {
 		t.Error(diff)
 	}
-	must(t, filesync.Verify(t.Context(), root, all[0].Revision()))
+	must(t, verify(t, root, all[0].Revision()))
 }
 
 func TestLockNamesItsHolder(t *testing.T) {
@@ -121,8 +118,9 @@ func TestLockNamesItsHolder(t *testing.T) {
 	_, err = f.WriteAt([]byte(`{"who":"ben@desk","does":"push","pid":7,"host":"gpu1","since":"2026-01-02T03:04:05Z"}`), 0)
 	must(t, err)
 	_, err = connect(t, root).Push(t.Context(), m, filesync.PushOptions{Wait: -1})
-	if r := refusal(t, err, filesync.Locked); r.Holder.Who != "ben@desk" || !strings.Contains(r.Text, "ben@desk (push since 2026-01-02 03:04:05, process 7 on gpu1)") {
-		t.Error(r)
+	const ben = "ben@desk (push since 2026-01-02 03:04:05, process 7 on gpu1)"
+	if e := refused(t, err, "is in use by "+ben); e.Holder != ben {
+		t.Error(e.Holder)
 	}
 	done := make(chan error)
 	c := connect(t, root)
@@ -139,15 +137,14 @@ func TestSilentClientLosesTheLock(t *testing.T) {
 	here, there := net.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		defer there.Close()
-		ended <- filesync.Serve(context.Background(), there, filesync.ServeOptions{Root: root, Idle: 50 * time.Millisecond})
+		ended <- server.Serve(t.Context(), there, server.Options{Idle: 50 * time.Millisecond})
 	}()
-	stuck := &stuck{Conn: here, after: 1000}
-	_, err := filesync.NewClient(stuck, anna).Push(t.Context(), scan(t, dir), filesync.PushOptions{})
-	if err == nil || !strings.Contains((<-ended).Error(), "silent") {
-		t.Error(err)
-	}
+	c := client(&stuck{Conn: here, after: 1000}, root, anna)
+	_, err := c.Push(t.Context(), scan(t, dir), filesync.PushOptions{})
+	refused(t, err, "the client was silent for 50ms in the middle of a push")
 	push(t, root, scan(t, dir))
+	must(t, here.Close())
+	must(t, <-ended)
 }
 
 // stuck swallows what is written after so many bytes.
@@ -161,13 +158,4 @@ func (s *stuck) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	return s.Conn.Write(b)
-}
-
-// played is a far side that says what it says.
-func played(said []byte) io.ReadWriteCloser {
-	return struct {
-		io.Reader
-		io.Writer
-		io.Closer
-	}{strings.NewReader(string(said)), io.Discard, io.NopCloser(nil)}
 }

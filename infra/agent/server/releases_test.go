@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"mlframework/infra/agent"
 	"mlframework/infra/agent/server"
 	"mlframework/infra/filesync"
 	"mlframework/projects"
@@ -38,57 +37,61 @@ func TestReleases(t *testing.T) {
 	}
 	m, err := projects.Scan(t.Context(), dir, projects.Options{})
 	must(t, err)
-	id := filesync.Identity{Owner: "anna", Cluster: "c", Who: "anna@laptop"}
-	from, to := start(t, server.Options{}), start(t, server.Options{})
-	source := agent.Release{Root: unlocked(t), Revision: m.Revision()}
-	target := agent.Release{Root: unlocked(t), Revision: m.Revision(), Owner: "anna", Cluster: "c"}
-	if all, err := from.Revisions(t.Context(), source.Root); err != nil || len(all) != 0 {
+	hosts := func(t *testing.T, root, cluster string) *filesync.Client {
+		return filesync.NewClient(start(t, server.Options{}), root,
+			filesync.Identity{Owner: "anna", Cluster: cluster, Who: "anna@laptop"})
+	}
+	source, target := unlocked(t), unlocked(t)
+	from, to := hosts(t, source, "c"), hosts(t, target, "c")
+	if all, err := from.Revisions(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%q, %v", all, err)
 	}
-	conn, err := from.Files(t.Context(), source.Root)
-	must(t, err)
-	client := filesync.NewClient(conn, id)
-	done, err := client.Push(t.Context(), m, filesync.PushOptions{})
+	done, err := from.Push(t.Context(), m, filesync.PushOptions{})
 	must(t, err)
 	if !done.Made || done.Files != 2 {
 		t.Errorf("%+v", done)
 	}
-	must(t, client.Close())
 
-	copies := func() error { return agent.CopyRelease(t.Context(), from, to, source, target) }
-	must(t, copies())
-	must(t, m.Verify(t.Context(), filepath.Join(target.Root, "releases", m.Revision())))
-	if all, err := to.Revisions(t.Context(), target.Root); err != nil ||
+	copies := func(to *filesync.Client) error {
+		return filesync.Copy(t.Context(), from, to, m.Revision())
+	}
+	must(t, copies(to))
+	must(t, m.Verify(t.Context(), filepath.Join(target, "releases", m.Revision())))
+	if all, err := to.Revisions(t.Context()); err != nil ||
 		!slices.Equal(all, []string{m.Revision()}) {
 		t.Errorf("%q, %v", all, err)
 	}
-	if _, err := os.Lstat(filepath.Join(target.Root, "current")); err == nil {
+	if _, err := os.Lstat(filepath.Join(target, "current")); err == nil {
 		t.Error("what was copied is in force")
 	}
-	must(t, copies())
+	must(t, copies(to))
 
-	// What was damaged is not passed on, and leaves nothing.
-	damaged := filepath.Join(source.Root, "releases", m.Revision(), "data")
-	target.Root = unlocked(t)
-	for _, size := range []int{3 << 20, 1 << 20} {
+	// What was damaged is not passed on, and nothing of it is a release. What came of a large file
+	// stays for the next time, as of a push that was cut off.
+	damaged := filepath.Join(source, "releases", m.Revision(), "data")
+	target = unlocked(t)
+	for size, left := range map[int]int{3 << 20: 0, 1 << 20: 1} {
+		must(t, os.RemoveAll(target))
 		must(t, os.Chmod(damaged, 0o600))
 		must(t, os.WriteFile(damaged, make([]byte, size), 0o600))
-		taker, end := run(t, server.Options{})
-		if err := agent.CopyRelease(t.Context(), from, taker, source, target); err == nil {
+		a, end := run(t, server.Options{})
+		taker := filesync.NewClient(a, target, filesync.Identity{Owner: "anna", Cluster: "c"})
+		if err := copies(taker); err == nil {
 			t.Errorf("%d bytes that are not the file's were taken", size)
 		}
 		end() // what was begun is gone then
-		if got := list(t, filepath.Join(target.Root, "releases")); len(got) != 0 {
+		got := list(t, filepath.Join(target, "releases"))
+		if len(got) != left || left == 1 && !strings.HasPrefix(got[0], ".part-") {
 			t.Errorf("it leaves %q", got)
 		}
 	}
 	must(t, os.WriteFile(damaged, []byte(strings.Repeat("d", 3<<20)), 0o600))
-	target.Cluster = "another"
-	if err := copies(); err == nil || !strings.Contains(err.Error(), "holds the files of") {
+	err = copies(hosts(t, target, "another"))
+	if err == nil || !strings.Contains(err.Error(), "holds the files of") {
 		t.Errorf("%v", err)
 	}
-	source.Revision = "0123456789abcdef"
-	if err := copies(); err == nil || !strings.Contains(err.Error(), "was not pushed") {
+	err = filesync.Copy(t.Context(), from, to, "0123456789abcdef")
+	if err == nil || !strings.Contains(err.Error(), "was not pushed") {
 		t.Errorf("%v", err)
 	}
 }

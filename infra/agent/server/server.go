@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"mlframework/infra/agent"
+	files "mlframework/infra/filesync/server"
 )
 
 // Options of Serve.
@@ -28,6 +29,8 @@ type Options struct {
 	Home    string // folder for tokens; "" is the user's
 	Program string // the file that runs; "": it is not known, and cannot be copied or removed
 	Made    int    // of the folders above Program, how many were made for it
+	// Idle is how long a client that brings files may be silent; 0 is 2 minutes.
+	Idle time.Duration
 }
 
 // maxBody bounds the body of a request, in bytes: secrets are the largest.
@@ -103,12 +106,9 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("PUT /tokens", with(s.leaveToken))
 	mux.HandleFunc("DELETE /tokens", with(s.removeToken))
 	mux.HandleFunc("GET /tokens", s.tokens)
-	mux.HandleFunc("POST /files", s.files)
-	mux.HandleFunc("GET /releases", s.revisions)
-	mux.HandleFunc("GET /releases/{revision}", s.sendRelease)
-	mux.HandleFunc("PUT /releases/{revision}", s.takeRelease)
 	mux.HandleFunc("PUT /program", with(s.copyProgram))
 	mux.HandleFunc("DELETE /program", s.removeProgram)
+	files.Handle(mux, files.Options{Fail: fail, Idle: s.o.Idle})
 	return mux
 }
 

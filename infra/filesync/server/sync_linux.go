@@ -1,4 +1,4 @@
-package filesync
+package server
 
 import (
 	"os"

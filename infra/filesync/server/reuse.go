@@ -1,24 +1,30 @@
-package filesync
+package server
 
 import (
 	"context"
 	"errors"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"mlframework/projects"
 )
 
-// reuse fills an assembly with what the releases of the root have, and gives one file for each content that none has.
-func (r *root) reuse(ctx context.Context, a *projects.Assembly) (wanted []projects.Entry, err error) {
+// reuse fills an assembly with what the releases of the root have, and returns one file for each
+// content that none has.
+func (r *root) reuse(
+	ctx context.Context, a *projects.Assembly,
+) (wanted []projects.Entry, err error) {
 	files := a.Lacking()
 	found, err := r.find(files)
 	if err != nil {
 		return nil, err
 	}
 	lacking := make([]bool, len(files))
-	c := newCrew(writers)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
 	for i, e := range files {
-		failed := c.do(func() error {
+		group.Go(func() error {
 			switch s, ok := found[e.Hash]; {
 			case ok:
 				err := a.Reuse(ctx, s.revision, s.file)
@@ -33,11 +39,8 @@ func (r *root) reuse(ctx context.Context, a *projects.Assembly) (wanted []projec
 			lacking[i] = true
 			return nil
 		})
-		if failed != nil {
-			break
-		}
 	}
-	if err := c.wait(); err != nil {
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	for i, e := range files {

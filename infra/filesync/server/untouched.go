@@ -1,8 +1,9 @@
-package filesync
+package server
 
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -16,18 +17,21 @@ import (
 // cacheName is the folder in which Python keeps what it compiled: never an output.
 const cacheName = "__pycache__"
 
-// A checkout is a release as folders of tasks have it while their attempts run, and until it was taken out of them: its folders, and
-// copies of its files or links to them. What of it a task left as it was is no output.
+// A checkout is a release as folders of tasks have it while their attempts run, and until it was
+// taken out of them: its folders, and copies of its files or links to them. What of it a task left
+// as it was is no output.
 type checkout struct {
 	release string // its path below the root, which links to its files have before the file's
 	files   *os.Root
 }
 
 // checkouts opens the releases of revisions that there are, in the folder releases.
-func checkouts(revisions []string, releases string, open func(string) (*os.Root, error)) (all []checkout, err error) {
+func checkouts(
+	revisions []string, releases string, open func(string) (*os.Root, error),
+) (all []checkout, err error) {
 	for _, revision := range revisions {
 		if !projects.IsRevision(revision) {
-			return all, refuse(Malformed, "there can be no revision %q", revision)
+			return all, fmt.Errorf("there can be no revision %q", revision)
 		}
 		release := path.Join(releases, revision)
 		files, err := open(release)
@@ -48,7 +52,9 @@ func ofTasks(sweep *os.Root, all []projects.Entry, checkouts []checkout) []proje
 	holds := map[string]bool{}
 	for _, e := range slices.Backward(all) {
 		_, below, _ := strings.Cut(e.Path, "/")
-		untouched := below != "" && slices.ContainsFunc(checkouts, func(c checkout) bool { return c.has(sweep, e, below) })
+		untouched := below != "" && slices.ContainsFunc(checkouts, func(c checkout) bool {
+			return c.has(sweep, e, below)
+		})
 		if untouched && !holds[e.Path] {
 			continue
 		}
@@ -59,9 +65,11 @@ func ofTasks(sweep *os.Root, all []projects.Entry, checkouts []checkout) []proje
 	return outputs
 }
 
-// has reports whether an entry of a task's folder is the release's, or a cache of a program of it. What cannot be read is not.
+// has reports whether an entry of a task's folder is the release's, or a cache of a program of it.
+// What cannot be read is not.
 func (c *checkout) has(sweep *os.Root, e projects.Entry, below string) bool {
-	if e.Kind == projects.Symlink && strings.HasSuffix(path.Clean(e.Link), "/"+path.Join(c.release, below)) {
+	if e.Kind == projects.Symlink &&
+		strings.HasSuffix(path.Clean(e.Link), "/"+path.Join(c.release, below)) {
 		return true
 	}
 	if dir, _, in := strings.Cut("./"+below+"/", "/"+cacheName+"/"); in {
@@ -79,14 +87,15 @@ func (c *checkout) has(sweep *os.Root, e projects.Entry, below string) bool {
 		target, err := c.files.Readlink(below)
 		return err == nil && target == e.Link
 	case projects.File:
-		return info.Mode().IsRegular() && info.Size() == e.Size && info.Mode()&0o100 == e.Mode&0o100 && c.same(sweep, e, below)
+		return info.Mode().IsRegular() && info.Size() == e.Size &&
+			info.Mode()&0o100 == e.Mode&0o100 && c.same(sweep, e, below)
 	}
 	return false
 }
 
 // same reports whether a file of a task holds what the release's does.
 func (c *checkout) same(sweep *os.Root, e projects.Entry, below string) bool {
-	theirs, err := openOutput(sweep, e)
+	theirs, err := openOutput(sweep, e.Path, e.Size)
 	if err != nil {
 		return false
 	}
@@ -96,14 +105,12 @@ func (c *checkout) same(sweep *os.Root, e projects.Entry, below string) bool {
 		return false
 	}
 	defer ours.Close()
-	a, b := pieces.Get().(*[]byte), pieces.Get().(*[]byte)
-	defer pieces.Put(a)
-	defer pieces.Put(b)
+	var a, b [32 << 10]byte
 	for left := e.Size; left > 0; {
-		n := min(left, pieceSize)
-		_, err := io.ReadFull(theirs, (*a)[:n])
-		_, also := io.ReadFull(ours, (*b)[:n])
-		if err != nil || also != nil || !bytes.Equal((*a)[:n], (*b)[:n]) {
+		n := min(left, int64(len(a)))
+		_, err := io.ReadFull(theirs, a[:n])
+		_, also := io.ReadFull(ours, b[:n])
+		if err != nil || also != nil || !bytes.Equal(a[:n], b[:n]) {
 			return false
 		}
 		left -= n

@@ -1,15 +1,16 @@
-package filesync
+package server
 
 import (
-	"context"
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"mlframework/infra/filesync"
 	"mlframework/infra/layout"
 	"mlframework/projects"
 )
@@ -39,37 +40,12 @@ func (r *root) stored(revision string) (*projects.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := decodeManifest(data, revision)
+	data = append(data, filesync.EndOfEntries)
+	m, err := filesync.ReadManifest(bufio.NewReader(bytes.NewReader(data)), revision)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(r.path, layout.Manifests, revision), err)
 	}
 	return m, nil
-}
-
-// decodeManifest reads the manifest of a revision.
-func decodeManifest(data []byte, revision string) (*projects.Manifest, error) {
-	m, d := &projects.Manifest{}, &decoder{rest: data}
-	for d.more() {
-		m.Entries = append(m.Entries, d.entry())
-		if len(m.Entries) > maxEntries {
-			d.fail(fmt.Errorf("more than %d files", maxEntries))
-		}
-	}
-	if d.err == nil {
-		d.err = m.Check()
-	}
-	if d.err == nil && m.Revision() != revision {
-		d.err = errors.New("it is another revision's")
-	}
-	return m, d.err
-}
-
-// encodeManifest returns what decodeManifest reads.
-func encodeManifest(m *projects.Manifest) (data []byte) {
-	for _, e := range m.Entries {
-		data = appendEntry(data, e)
-	}
-	return data
 }
 
 // store keeps the manifest of a release.
@@ -77,7 +53,11 @@ func (r *root) store(m *projects.Manifest) error {
 	if _, err := r.folder(layout.Manifests, 0o700); err != nil {
 		return err
 	}
-	return r.replace(layout.Manifests+"/"+m.Revision(), encodeManifest(m))
+	var data []byte
+	for _, e := range m.Entries {
+		data = filesync.AppendEntry(data, e)
+	}
+	return r.replace(layout.Manifests+"/"+m.Revision(), data)
 }
 
 // touch notes that a release was pushed again.
@@ -120,18 +100,17 @@ func (r *root) setCurrent(revision string) error {
 }
 
 // list describes every release, the one pushed last first.
-func (r *root) list() (answer, error) {
+func (r *root) list() (all []filesync.Revision, err error) {
 	names, err := r.revisions()
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	current, err := r.current()
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
-	all := []Revision{}
 	for _, name := range names {
-		v := Revision{Name: name, Current: name == current}
+		v := filesync.Revision{Name: name, Current: name == current}
 		info, err := r.Stat(layout.Manifests + "/" + name)
 		if err != nil {
 			info, err = r.Stat(layout.Releases + "/" + name)
@@ -145,8 +124,8 @@ func (r *root) list() (answer, error) {
 		}
 		all = append(all, v)
 	}
-	slices.SortStableFunc(all, func(a, b Revision) int { return b.Pushed.Compare(a.Pushed) })
-	return answer{Revisions: all}, nil
+	slices.SortStableFunc(all, func(a, b filesync.Revision) int { return b.Pushed.Compare(a.Pushed) })
+	return all, nil
 }
 
 // size counts the files and links of a project, and their bytes.
@@ -157,31 +136,4 @@ func size(m *projects.Manifest) (files int, bytes int64) {
 		}
 	}
 	return files, m.Bytes()
-}
-
-// prune removes the releases that nobody wants.
-func (s *server) prune(ctx context.Context, r *root, q request) (answer, error) {
-	unlock, err := r.lock(ctx, s.client, q)
-	if err != nil {
-		return answer{}, err
-	}
-	defer unlock()
-	a, err := r.list()
-	if err != nil {
-		return answer{}, err
-	}
-	removed := []Revision{}
-	for _, v := range a.Revisions {
-		if v.Current || slices.Contains(q.Keep, v.Name) || time.Since(v.Pushed) < q.Older {
-			continue
-		}
-		if err := projects.Remove(filepath.Join(r.path, layout.Releases), v.Name); err != nil {
-			return answer{}, err
-		}
-		if err := r.Remove(layout.Manifests + "/" + v.Name); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return answer{}, err
-		}
-		removed = append(removed, v)
-	}
-	return answer{Revisions: removed}, nil
 }

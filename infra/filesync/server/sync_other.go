@@ -1,6 +1,6 @@
 //go:build !linux
 
-package filesync
+package server
 
 import "syscall"
 

@@ -1,0 +1,171 @@
+package filesync
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"time"
+
+	"mlframework/projects"
+)
+
+// Other is the kind of what is neither file, folder nor link; its entry's Link says what it is.
+const Other projects.Kind = "other"
+
+// kindLetters begin entries.
+var kindLetters = map[projects.Kind]byte{
+	projects.File: 'f', projects.Dir: 'd', projects.Symlink: 'l', Other: 'o',
+}
+
+// MaxText bounds a path, name or target in bytes: PATH_MAX of Linux.
+const MaxText = 4096
+
+// AppendEntry encodes an entry, as manifests of releases have it: the kind's letter, path, mode,
+// size, seconds, nanoseconds, hash (0 or 32 bytes), target. Names may be no UTF-8.
+func AppendEntry(to []byte, e projects.Entry) []byte {
+	sum, _ := hex.DecodeString(e.Hash) // one that is none is refused as lacking
+	to = append(to, kindLetters[e.Kind])
+	to = appendText(to, e.Path)
+	to = binary.AppendUvarint(to, uint64(e.Mode.Perm()))
+	to = binary.AppendUvarint(to, uint64(e.Size))
+	to = binary.AppendVarint(to, e.ModTime.Unix())
+	to = binary.AppendUvarint(to, uint64(e.ModTime.Nanosecond()))
+	to = appendText(to, string(sum))
+	return appendText(to, e.Link)
+}
+
+func appendText(to []byte, text string) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
+}
+
+// EndOfEntries follows the last entry of a list that is on its way.
+const EndOfEntries byte = 0
+
+// AppendEntries encodes a list that ReadEntries reads.
+func AppendEntries(to []byte, all []projects.Entry) []byte {
+	for _, e := range all {
+		to = AppendEntry(to, e)
+	}
+	return append(to, EndOfEntries)
+}
+
+// ReadEntries calls each with the entries of a list, until one is refused. It reads no byte behind
+// the list.
+func ReadEntries(from *bufio.Reader, each func(projects.Entry) error) error {
+	d := decoder{from: from}
+	for {
+		letter := d.letter()
+		if d.err == nil && letter == EndOfEntries {
+			return nil
+		}
+		e := d.entry(letter)
+		if errors.Is(d.err, io.EOF) {
+			return fmt.Errorf("a list that is cut off: %w", io.ErrUnexpectedEOF)
+		}
+		if d.err != nil {
+			return d.err
+		}
+		if err := each(e); err != nil {
+			return err
+		}
+	}
+}
+
+// Limits of a manifest.
+const (
+	maxEntries  = 1 << 20
+	maxManifest = 256 << 20 // bytes
+)
+
+// ReadManifest reads the manifest of a revision, as AppendEntries encodes it, and checks it.
+func ReadManifest(from *bufio.Reader, revision string) (*projects.Manifest, error) {
+	m, size := &projects.Manifest{}, 0
+	err := ReadEntries(from, func(e projects.Entry) error {
+		m.Entries = append(m.Entries, e)
+		size += len(e.Path) + len(e.Link) + len(e.Hash)
+		if len(m.Entries) > maxEntries || size > maxManifest {
+			return fmt.Errorf("more than %d files, or %d bytes of names", maxEntries, maxManifest)
+		}
+		return nil
+	})
+	if err == nil {
+		err = m.Check()
+	}
+	if err == nil && m.Revision() != revision {
+		err = fmt.Errorf("the manifest is of revision %s, and not of %q", m.Revision(), revision)
+	}
+	return m, err
+}
+
+// A decoder takes a list apart. The first fault stays in err; what is read after it is zero.
+type decoder struct {
+	from *bufio.Reader
+	err  error
+	b    [MaxText]byte
+}
+
+func (d *decoder) letter() (b byte) {
+	if d.err == nil {
+		b, d.err = d.from.ReadByte()
+	}
+	return b
+}
+
+// number reads one that is at most limit.
+func (d *decoder) number(limit uint64) (v uint64) {
+	if d.err == nil {
+		v, d.err = binary.ReadUvarint(d.from)
+	}
+	if d.err == nil && v > limit {
+		d.err = fmt.Errorf("the number %d: at most %d is allowed", v, limit)
+	}
+	if d.err != nil {
+		return 0
+	}
+	return v
+}
+
+func (d *decoder) text() string {
+	b := d.b[:d.number(MaxText)]
+	if d.err == nil {
+		_, d.err = io.ReadFull(d.from, b)
+	}
+	return string(b)
+}
+
+// instant reads a time, which has to have nanoseconds since 1970 in 64 bits: 1678 to 2261.
+func (d *decoder) instant() time.Time {
+	var seconds int64
+	if d.err == nil {
+		seconds, d.err = binary.ReadVarint(d.from)
+	}
+	most := int64(math.MaxInt64/time.Second) - 1
+	if d.err == nil && (seconds < -most || seconds > most) {
+		d.err = fmt.Errorf("a time of %d seconds since 1970", seconds)
+	}
+	return time.Unix(seconds, int64(d.number(uint64(time.Second)-1)))
+}
+
+// entry reads what follows the letter.
+func (d *decoder) entry(letter byte) (e projects.Entry) {
+	for k, l := range kindLetters {
+		if l == letter {
+			e.Kind = k
+		}
+	}
+	if d.err == nil && e.Kind == "" {
+		d.err = fmt.Errorf("an entry of kind %q", letter)
+	}
+	e.Path = d.text()
+	e.Mode = fs.FileMode(d.number(uint64(fs.ModePerm)))
+	e.Size = int64(d.number(math.MaxInt64))
+	e.ModTime = d.instant()
+	e.Hash = hex.EncodeToString([]byte(d.text()))
+	e.Link = d.text()
+	return e
+}

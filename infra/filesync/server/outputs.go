@@ -1,0 +1,184 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+
+	"mlframework/infra/filesync"
+	"mlframework/infra/layout"
+	"mlframework/projects"
+)
+
+// A sweep is the folder of a sweep's outputs.
+type sweep struct {
+	*os.Root // no name leads out of it
+	releases string
+	release  func(path string) (*os.Root, error)
+	close    func()
+}
+
+// openSweep opens the folder of a sweep's outputs. Those of a machine that is in no cluster may be
+// links.
+func openSweep(of filesync.Outputs) (s sweep, err error) {
+	if !filesync.IsSweep(of.Sweep) || of.Root != "" && !filepath.IsLocal(of.Folder) {
+		return s, fmt.Errorf("there can be no sweep %q in a folder %q", of.Sweep, of.Folder)
+	}
+	if of.Root == "" {
+		s.Root, err = os.OpenRoot(filepath.Join(of.Folder, of.Sweep))
+		s.releases, s.release, s.close = filepath.ToSlash(of.Releases), os.OpenRoot, func() {}
+	} else {
+		root, opened := openRoot(of.Root, of.Identity, false)
+		if opened != nil {
+			return s, opened
+		}
+		s.Root, err = root.OpenRoot(path.Join(of.Folder, of.Sweep))
+		s.releases, s.release, s.close = layout.Releases, root.OpenRoot, func() { root.Close() }
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = absentError("there are no outputs of " + of.Sweep)
+	}
+	if err != nil {
+		s.close()
+	}
+	return s, err
+}
+
+// listOutputs answers with a list of the outputs of a sweep's tasks. It reads no file but those
+// that tasks may have of their project.
+func listOutputs(w http.ResponseWriter, r *http.Request) error {
+	var q filesync.ListRequest
+	if err := decode(r, &q); err != nil {
+		return err
+	}
+	all, err := listed(r.Context(), q)
+	if err != nil && !isAbsent(err) {
+		return err
+	}
+	to := bufio.NewWriterSize(w, bufferSize)
+	var piece []byte
+	for _, e := range all {
+		piece = filesync.AppendEntry(piece[:0], e)
+		_, _ = to.Write(piece)
+	}
+	_ = to.WriteByte(filesync.EndOfEntries)
+	_ = to.Flush() // whoever asked is gone
+	return nil
+}
+
+func listed(ctx context.Context, q filesync.ListRequest) ([]projects.Entry, error) {
+	s, err := openSweep(q.Outputs)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	defer s.Root.Close()
+	var chosen map[int64]bool // nil: every task
+	if !q.All {
+		chosen = map[int64]bool{}
+		for _, t := range q.Tasks {
+			chosen[t] = true
+		}
+	}
+	all, err := outputs(ctx, s.Root, chosen)
+	if err != nil {
+		return nil, err
+	}
+	checkouts, err := checkouts(q.Without, s.releases, s.release)
+	defer func() {
+		for _, c := range checkouts {
+			c.files.Close()
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	return ofTasks(s.Root, all, checkouts), nil
+}
+
+// outputs lists what the tasks of a sweep have left, below their indexes; a folder comes before what
+// it holds.
+func outputs(
+	ctx context.Context, sweep *os.Root, chosen map[int64]bool,
+) (all []projects.Entry, err error) {
+	tasks, err := fs.ReadDir(sweep.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, task := range tasks {
+		index, err := strconv.ParseInt(task.Name(), 10, 64)
+		if err != nil || index < 0 || strconv.FormatInt(index, 10) != task.Name() ||
+			!task.IsDir() || chosen != nil && !chosen[index] {
+			continue
+		}
+		err = fs.WalkDir(sweep.FS(), task.Name(), func(
+			name string, item fs.DirEntry, err error,
+		) error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			e, skip := output(sweep, name, item, err)
+			if e.Kind != "" {
+				all = append(all, e)
+			}
+			return skip
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// output describes one item; a zero entry is one that is gone. skip is fs.SkipDir where a folder
+// cannot be entered.
+func output(
+	sweep *os.Root, name string, item fs.DirEntry, failed error,
+) (e projects.Entry, skip error) {
+	e.Path = name
+	if len(name) > filesync.MaxText {
+		return projects.Entry{Path: name[:filesync.MaxText], Kind: filesync.Other,
+			Link: "its path is too long"}, fs.SkipDir
+	}
+	var info fs.FileInfo
+	if failed == nil {
+		info, failed = item.Info()
+	}
+	if errors.Is(failed, fs.ErrNotExist) {
+		return projects.Entry{}, nil
+	}
+	if failed != nil {
+		return projects.Entry{Path: name, Kind: filesync.Other,
+			Link: "it cannot be read: " + cause(failed)}, fs.SkipDir
+	}
+	e.Mode, e.ModTime = info.Mode().Perm(), info.ModTime()
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		e.Kind, e.Size = projects.File, info.Size()
+	case mode.IsDir():
+		e.Kind = projects.Dir
+	case mode.Type() == fs.ModeSymlink:
+		e.Kind = projects.Symlink
+		if e.Link, failed = sweep.Readlink(name); failed != nil {
+			return projects.Entry{}, nil
+		}
+	default:
+		e.Kind, e.Link = filesync.Other, "it is neither file, folder nor link"
+	}
+	return e, nil
+}
+
+// cause is an error's text without the operation and path that package os puts before it.
+func cause(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	return err.Error()
+}
