@@ -201,9 +201,11 @@ func TestCutPushLeavesTheOldRevision(t *testing.T) {
 			tree(t, dir, map[string]string{"b/e": strings.Repeat("e", 400), "b/x": strings.Repeat("x", 1_000_000), "new": "-> b", "z": "z"})
 			next := scan(t, dir)
 			total := pushSize(t, old, next)
-			cuts := []int{0, 1, 5, 100, total - 700_000, total - 1}
+			// How many frames of HTTP/2 a push takes differs a little from one to the next, so that the
+			// last cut keeps away from the end.
+			cuts := []int{0, 1, 5, 100, total - 700_000, total - 20_000}
 			for n := range 24 {
-				cuts = append(cuts, 50+n*60) // within hello, request, manifest and the first content
+				cuts = append(cuts, 50+n*60) // within settings, request, manifest and the first content
 			}
 			for _, n := range cuts {
 				c := client(&cutter{start(t, root), n, end}, root, anna)
