@@ -65,7 +65,8 @@ func (p *process) Close() error {
 func start(t testing.TB, root string) *process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asAgent+"=yes")
+	// The race detector has a program wait for a second at its end, for reports of others.
+	cmd.Env = append(os.Environ(), asAgent+"=yes", "GORACE=atexit_sleep_ms=0")
 	in, err := cmd.StdinPipe()
 	must(t, err)
 	out, err := cmd.StdoutPipe()

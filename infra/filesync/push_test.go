@@ -233,8 +233,8 @@ func TestCutPushLeavesTheOldRevision(t *testing.T) {
 func TestCutPushGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(p *process){
-		"cut":    func(p *process) { p.WriteCloser.Close(); _ = p.cmd.Wait() },
-		"killed": func(p *process) { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() },
+		"cut":    func(p *process) { p.Close() },
+		"killed": func(p *process) { _ = p.cmd.Process.Kill(); p.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
