@@ -121,6 +121,9 @@ func (c *Cluster) drop(names ...string) {
 	}
 }
 
+// Name is the cluster's.
+func (c *Cluster) Name() string { return c.place.Name }
+
 // Close ends the connections.
 func (c *Cluster) Close() { c.close() }
 

@@ -143,8 +143,20 @@ func (c *Cluster) Logs(ctx context.Context, host, role string, o docker.LogOptio
 	return engine.Logs(ctx, c.wanted().Container(role), o, out)
 }
 
-// LoginLink has the monitor make a link that logs in once, for a browser that reaches it by that URL.
-func (c *Cluster) LoginLink(ctx context.Context, url string) (string, error) {
+// LoginLink has the monitor make a link that logs in once, for a browser that reaches it by that URL. Its sessions end
+// when the grant, a random id, is revoked.
+func (c *Cluster) LoginLink(ctx context.Context, url, grant string) (string, error) {
+	return c.inMonitor(ctx, "link", "--url", url, "--grant", grant)
+}
+
+// RevokeLogin ends the sessions of a grant.
+func (c *Cluster) RevokeLogin(ctx context.Context, grant string) error {
+	_, err := c.inMonitor(ctx, "revoke", "--grant", grant)
+	return err
+}
+
+// inMonitor runs `sweepd monitor` in the container of the monitor, with its state folder, and returns what it prints.
+func (c *Cluster) inMonitor(ctx context.Context, name string, options ...string) (string, error) {
 	m, there := c.machines[c.place.Master]
 	if !there {
 		return "", c.away()
@@ -154,10 +166,10 @@ func (c *Cluster) LoginLink(ctx context.Context, url string) (string, error) {
 		return "", err
 	}
 	var out, said output
-	code, err := engine.Exec(ctx, c.wanted().Container(plan.Monitor), docker.Command{Argv: []string{relayBinary, "monitor", "link",
-		"--state", layout.StateAt, "--url", url}}, nil, &out, &said)
+	code, err := engine.Exec(ctx, c.wanted().Container(plan.Monitor), docker.Command{
+		Argv: append([]string{relayBinary, "monitor", name, "--state", layout.StateAt}, options...)}, nil, &out, &said)
 	if err == nil && code != 0 {
-		err = fmt.Errorf("the monitor makes no link: %s", bytes.TrimSpace(slices.Concat(said.Bytes(), out.Bytes())))
+		err = fmt.Errorf("sweepd monitor %s: %s", name, bytes.TrimSpace(slices.Concat(said.Bytes(), out.Bytes())))
 	}
 	return string(bytes.TrimSpace(out.Bytes())), err
 }

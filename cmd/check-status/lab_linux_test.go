@@ -238,6 +238,9 @@ func (b *bed) monitor(t *testing.T) {
 	if err := c.Wait(); err != nil {
 		t.Errorf("Ctrl-C: %v", err)
 	}
+	if left := b.lab.Hosts[0].Exec(t, "sh", "-c", "ls /home/anna/mlframework/status/monitor/grants"); left != "" {
+		t.Errorf("after Ctrl-C there are still grants: %s", left)
+	}
 }
 
 // tunnel starts check-status --monitor, and gives what it prints; "" when it ends without a link.

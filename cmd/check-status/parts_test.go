@@ -94,6 +94,58 @@ func TestWhatIsShownOfALog(t *testing.T) {
 	}
 }
 
+// The page is at a name that nothing else is visited by, where no certificate is in the way.
+func TestWhereABrowserFindsTheMonitor(t *testing.T) {
+	t.Parallel()
+	const grant, address = "abcdefghijklmnopqrstuvwxyz", "127.0.0.1:5556"
+	for cluster, want := range map[string]string{
+		"anna-digits":           "anna-digits-" + grant,
+		"Lab_1.x":               "lab-1-x-" + grant,
+		"äö":                    "monitor-" + grant,
+		strings.Repeat("a", 60): strings.Repeat("a", 32) + "-" + grant,
+	} {
+		page, fallback := pages(cluster, grant, address, false)
+		if page != "http://"+want+".localhost:5556/" || fallback != "http://127.0.0.1:5556/" {
+			t.Errorf("%s: %s, %s", cluster, page, fallback)
+		}
+	}
+	if page, fallback := pages("x", grant, address, true); page != "https://"+address+"/" || fallback != "" {
+		t.Errorf("with TLS: %s, %s", page, fallback)
+	}
+}
+
+// Browsers take names below localhost for both addresses of loopback: no other user may have one of them.
+func TestTheTunnelHasBothAddresses(t *testing.T) {
+	t.Parallel()
+	first, err := listen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeAll(first)
+	six, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Skip("there is no IPv6")
+	}
+	defer six.Close()
+	if len(first) != 2 || port(first[0]) != port(first[1]) {
+		t.Errorf("listens at %d addresses", len(first))
+	}
+	if all, err := listenAt(t.Context(), port(six)); err == nil {
+		closeAll(all)
+		t.Error("takes a port of which somebody has ::1")
+	}
+	again, err := listen(t.Context())
+	if err != nil || port(again[0]) == port(first[0]) {
+		t.Errorf("%v, %v", again, err)
+	}
+	closeAll(again)
+}
+
+func port(l net.Listener) string {
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
 // What a container gives for a link is printed only where it is one to the monitor.
 func TestALinkLeadsToTheMonitor(t *testing.T) {
 	t.Parallel()
@@ -160,15 +212,23 @@ func TestForwarder(t *testing.T) {
 	}
 	faults := make(chan error, 8)
 	var gone atomic.Bool
-	f := &forwarder{fault: func(err error) { faults <- err }, dial: func(ctx context.Context) (net.Conn, error) {
+	ended := make(chan error, 1)
+	reached := func() bool { // by somebody who comes to the port
+		conn, err := net.DialTimeout("tcp", near.Addr().String(), 30*time.Second)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	}
+	held := make(chan bool, 1)
+	f := &forwarder{fault: func(err error) { faults <- err }, ending: func() { held <- reached() }, dial: func(ctx context.Context) (net.Conn, error) {
 		if gone.Load() { // its port may be another's
 			return nil, errors.New("gone")
 		}
 		return (&net.Dialer{}).DialContext(ctx, "tcp", far.Addr().String())
 	}}
 	ctx, stop := context.WithCancelCause(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- f.run(ctx, near, nil) }()
+	go func() { ended <- f.run(ctx, []net.Listener{near}, nil) }()
 	call := func() *net.TCPConn {
 		t.Helper()
 		conn, err := net.DialTimeout("tcp", near.Addr().String(), 30*time.Second)
@@ -206,6 +266,12 @@ func TestForwarder(t *testing.T) {
 	if err := <-ended; !errors.Is(err, why) {
 		t.Errorf("%v", err)
 	}
+	if !<-held {
+		t.Error("the port was free before the sessions had ended")
+	}
+	if reached() {
+		t.Error("the port is held after the end")
+	}
 	if n, err := open.Read(make([]byte, 1)); err == nil {
 		t.Errorf("a connection outlived the forwarder: %d bytes", n)
 	}
@@ -219,7 +285,7 @@ func TestForwarderEndsWithTheConnectionToTheHost(t *testing.T) {
 	}
 	gone := make(chan struct{})
 	close(gone)
-	err = (&forwarder{}).run(t.Context(), near, gone)
+	err = (&forwarder{ending: func() {}}).run(t.Context(), []net.Listener{near}, gone)
 	if e, ok := errors.AsType[*cli.Error](err); !ok || e.Code != cli.Unreachable {
 		t.Errorf("%v", err)
 	}

@@ -47,22 +47,44 @@ func (c *command) monitorCommand() *cliv2.Command {
 				"because the port is only published on this machine, as by "+
 				"docker run -p 127.0.0.1:5555:5555"),
 		},
-		Subcommands: []*cliv2.Command{{
-			Name: "link", Action: c.monitorLink,
-			Usage: "print a link that logs in to a running monitor",
-			Description: `The link works once, within five minutes.
+		Subcommands: []*cliv2.Command{c.monitorLinkCommand(), c.monitorRevokeCommand()},
+	}
+}
+
+func (c *command) monitorLinkCommand() *cliv2.Command {
+	return &cliv2.Command{
+		Name: "link", Action: c.monitorLink,
+		Usage: "print a link that logs in to a running monitor",
+		Description: `The link works once, within five minutes.
 
 EXAMPLES:
    sweepd monitor link --state /var/lib/monitor
    # for somebody who may only read
    sweepd monitor link --state /var/lib/monitor --viewer`,
-			Flags: []cliv2.Flag{
-				stateFlag(),
-				&cliv2.StringFlag{Name: "url", Value: "http://" + monitorPort + "/",
-					Usage: "`URL` of the monitor in the browser, with the prefix"},
-				cli.Switch("viewer", "allow reading only"),
-			},
-		}},
+		Flags: []cliv2.Flag{
+			stateFlag(),
+			&cliv2.StringFlag{Name: "url", Value: "http://" + monitorPort + "/",
+				Usage: "`URL` of the monitor in the browser, with the prefix"},
+			cli.Switch("viewer", "allow reading only"),
+			&cliv2.StringFlag{Name: "grant", DefaultText: "none",
+				Usage: "end the link's sessions when `ID` is revoked: 16 to 64 random letters and digits. " +
+					"With --url http://NAME-ID.localhost:PORT/ browsers may use this name until then"},
+		},
+	}
+}
+
+func (c *command) monitorRevokeCommand() *cliv2.Command {
+	return &cliv2.Command{
+		Name: "revoke", Action: c.monitorRevoke,
+		Usage: "end the sessions of a login link",
+		Description: `Ends the sessions that came by links of a grant, at once.
+
+EXAMPLES:
+   sweepd monitor revoke --state /var/lib/monitor --grant k2v7xq4mzt5hn3ab`,
+		Flags: []cliv2.Flag{
+			stateFlag(),
+			&cliv2.StringFlag{Name: "grant", Usage: "`ID` given to sweepd monitor link"},
+		},
 	}
 }
 
@@ -79,12 +101,27 @@ func (c *command) monitorLink(ctx *cliv2.Context) error {
 	if ctx.Bool("viewer") {
 		role = monitor.Viewer
 	}
-	link, err := monitor.Link(ctx.String("state"), ctx.String("url"), role, time.Now())
+	link, err := "", error(nil)
+	if id := ctx.String("grant"); id != "" {
+		link, err = monitor.Grant(ctx.String("state"), id, ctx.String("url"), role, time.Now())
+	} else {
+		link, err = monitor.Link(ctx.String("state"), ctx.String("url"), role, time.Now())
+	}
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
 	_, err = fmt.Fprintln(c.stdout, link)
 	return err
+}
+
+func (c *command) monitorRevoke(ctx *cliv2.Context) error {
+	if err := plain(ctx, "state", "grant"); err != nil {
+		return err
+	}
+	if err := monitor.Revoke(ctx.String("state"), ctx.String("grant")); err != nil {
+		return &cli.Error{Code: cli.Machine, Err: err}
+	}
+	return nil
 }
 
 func (c *command) monitor(ctx *cliv2.Context) error {

@@ -56,9 +56,9 @@ func (c *cluster) monitor() *browser {
 }
 
 // login uses a link of the monitor with a state folder.
-func (b *browser) login(state string) (status int, page string) {
+func (b *browser) login(state string, options ...string) (status int, page string) {
 	b.t.Helper()
-	code, link, stderr := call(b.t, "monitor", "link", "--state", state, "--url", "http://"+b.at+"/")
+	code, link, stderr := call(b.t, append([]string{"monitor", "link", "--state", state, "--url", "http://" + b.at + "/"}, options...)...)
 	if code != cli.OK || !strings.HasPrefix(link, "http://"+b.at+"/login?code=") {
 		b.t.Fatalf("%d %s%s", code, link, stderr)
 	}
@@ -110,6 +110,16 @@ func TestMonitor(t *testing.T) {
 	eventually(t, patience, "it is up", func() bool { return b.get("/healthz") != "" })
 	if status, page := b.login(state); status != http.StatusServiceUnavailable || !strings.Contains(page, "there is no such file") {
 		t.Errorf("%d %s", status, page)
+	}
+	const grant = "abcdefghijklmnop"
+	if status, _ := b.login(state, "--grant", grant); status != http.StatusServiceUnavailable {
+		t.Errorf("by a link of a grant: %d", status)
+	}
+	if code, _, stderr := call(t, "monitor", "revoke", "--state", state, "--grant", grant); code != cli.OK {
+		t.Errorf("%d %s", code, stderr)
+	}
+	if page := b.get("/sweeps"); !strings.Contains(page, "Log in") {
+		t.Errorf("after the grant: %s", page)
 	}
 	d.signal(syscall.SIGTERM)
 	if code := d.exitCode(); code != cli.OK {
@@ -186,6 +196,8 @@ func TestMonitorRefuses(t *testing.T) {
 		"a link of no monitor":       {[]string{"monitor", "link", "--state", dir}, cli.Machine, "is not the state folder of a monitor"},
 		"a link without a folder":    {[]string{"monitor", "link"}, cli.Usage, "missing: --state"},
 		"a link with an option more": {[]string{"monitor", "link", "--state", dir, "--listen", "x:1"}, cli.Usage, "--listen is not an option of sweepd monitor link\n  it is an option of `sweepd monitor`"},
+		"a grant of no shape":        {[]string{"monitor", "link", "--state", dir, "--grant", "../x"}, cli.Machine, "is not the id of a grant"},
+		"revoke nothing":             {[]string{"monitor", "revoke", "--state", dir}, cli.Usage, "missing: --grant"},
 		"an option of link":          {append(usual[:5:5], "--viewer"), cli.Usage, "--viewer is not an option of sweepd monitor\n  it is an option of `sweepd monitor link`"},
 	} {
 		t.Run(name, func(t *testing.T) {

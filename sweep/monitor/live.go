@@ -25,7 +25,8 @@ type changeEvent struct {
 }
 
 // live tells a browser what version its page has. The first event comes at once: what changed while
-// the page was on its way is in it. The stream ends with the session.
+// the page was on its way is in it. The stream ends with the
+// session, which does not fall idle while it is read.
 func (m *Monitor) live(w http.ResponseWriter, r *request, p page) error {
 	reader := m.hub.join(p.topic(r.Request))
 	if reader == nil {
@@ -49,7 +50,7 @@ func (m *Monitor) live(w http.ResponseWriter, r *request, p page) error {
 	text, seen := fmt.Sprintf("retry: %d\n", retryDelay.Milliseconds()), int64(0)
 	for {
 		now := reader.state()
-		if now.closed || !m.sessions.isValid(id) {
+		if now.closed || m.sessions.find(id) == nil {
 			return nil
 		}
 		if now.version != seen {

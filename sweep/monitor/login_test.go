@@ -177,6 +177,64 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
+// A page that is open is a sign of life.
+func TestAnOpenPageStaysLoggedIn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	v := s.enter(monitor.Viewer)
+	events, _ := v.follow("/live/sweeps")
+	first := s.wait(events, "the first version", newer(changeEvent{}))
+	s.later(monitor.SessionIdle * 2 / 3)
+	s.submit("i: 1\n")
+	s.wait(events, "a sweep", newer(first))
+	s.later(monitor.SessionIdle * 2 / 3)
+	if p := v.get("/sweeps"); p.status != http.StatusOK {
+		t.Errorf("%d", p.status)
+	}
+	if monitor.SessionIdle > 2*time.Hour {
+		t.Errorf("a session that nobody uses stays for %v", monitor.SessionIdle)
+	}
+}
+
+// With TLS browsers are asked to hold what they have from everybody else.
+func TestWhatBrowsersAreToldWithTLS(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		secure       bool
+		prefix, host string
+		cookie, hsts string
+	}{
+		"TLS":                 {true, "", "gpu1.example:5555", "__Host-monitor-", "max-age=604800"},
+		"TLS below a prefix":  {true, "/lab", "gpu1.example", "__Secure-monitor-", "max-age=604800"},
+		"TLS on loopback":     {true, "", "127.0.0.1:5555", "__Host-monitor-", ""},
+		"TLS on localhost":    {true, "", "localhost:5555", "__Host-monitor-", ""},
+		"TLS by IPv6":         {true, "", "[::1]:5555", "__Host-monitor-", ""},
+		"a tunnel":            {false, "", "127.0.0.1:5555", "monitor-", ""},
+		"no TLS at this side": {false, "/lab", "gpu1.example", "monitor-", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, func(o *monitor.Options) {
+				o.Secure, o.Prefix, o.Hosts = c.secure, c.prefix, []string{"gpu1.example"}
+			})
+			p := s.visitor().do(http.MethodPost, "/login",
+				url.Values{"token": {s.token("token")}}.Encode(), func(r *http.Request) {
+					r.Host = c.host
+					r.Header.Set("Origin", "http://"+c.host)
+				})
+			cookie := p.header.Get("Set-Cookie")
+			if p.status != http.StatusSeeOther || !strings.HasPrefix(cookie, c.cookie) ||
+				!strings.Contains(cookie, "; Path="+c.prefix+"/;") ||
+				strings.Contains(cookie, "Secure;") != c.secure {
+				t.Errorf("%d, cookie %q", p.status, cookie)
+			}
+			if got := p.header.Get("Strict-Transport-Security"); got != c.hsts {
+				t.Errorf("Strict-Transport-Security is %q", got)
+			}
+		})
+	}
+}
+
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -27,6 +27,7 @@ const linkFolder = "links"
 // loginLink is the content of a link's file.
 type loginLink struct {
 	Role    Role      `json:"role"`
+	Grant   string    `json:"grant,omitempty"` // what its session stands on; "": on nothing
 	Expires time.Time `json:"expires"`
 }
 
@@ -34,6 +35,10 @@ type loginLink struct {
 // once, for LinkLife. Base is the monitor's address as the browser has it, with its prefix:
 // "http://127.0.0.1:5555/".
 func Link(state, base string, role Role, now time.Time) (string, error) {
+	return makeLink(state, base, loginLink{Role: role}, now)
+}
+
+func makeLink(state, base string, l loginLink, now time.Time) (string, error) {
 	at, err := url.Parse(base)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" ||
 		at.RawQuery != "" || at.Fragment != "" || at.User != nil {
@@ -47,11 +52,12 @@ func Link(state, base string, role Role, now time.Time) (string, error) {
 		return "", fmt.Errorf("%s is not the state folder of a monitor that was started: %w", state,
 			err)
 	}
-	if err := removeExpiredLinks(folder, now); err != nil {
+	if err := removeOlder(folder, now, 2*LinkLife); err != nil {
 		return "", err
 	}
 	code := rand.Text()
-	text, err := json.Marshal(loginLink{role, now.Add(LinkLife).UTC()})
+	l.Expires = now.Add(LinkLife).UTC()
+	text, err := json.Marshal(l)
 	if err != nil {
 		return "", err
 	}
@@ -59,7 +65,7 @@ func Link(state, base string, role Role, now time.Time) (string, error) {
 		return "", fmt.Errorf("make a login link: %w", err)
 	}
 	uid := os.Getuid()
-	made := core.AuditEntry{Time: now, UID: &uid, Action: "link", Detail: "role=" + role.String(),
+	made := core.AuditEntry{Time: now, UID: &uid, Action: "link", Detail: "role=" + l.Role.String(),
 		Outcome: core.AuditDone}
 	if err := appendEntry(filepath.Join(state, acceptedFile), made); err != nil {
 		return "", errors.Join(err, os.Remove(linkFile(state, code)))
@@ -74,15 +80,16 @@ func linkFile(state, code string) string {
 	return filepath.Join(state, linkFolder, hex.EncodeToString(sum[:]))
 }
 
-// removeExpiredLinks removes links that nobody used in time.
-func removeExpiredLinks(folder string, now time.Time) error {
+// removeOlder removes the files of a folder that are older than age: links that nobody used in
+// time, and grants whose sessions are over.
+func removeOlder(folder string, now time.Time, age time.Duration) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return fmt.Errorf("make a login link: %w", err)
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && now.Sub(info.ModTime()) > 2*LinkLife {
+		if err == nil && now.Sub(info.ModTime()) > age {
 			err = os.Remove(filepath.Join(folder, e.Name()))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -92,19 +99,19 @@ func removeExpiredLinks(folder string, now time.Time) error {
 	return nil
 }
 
-// redeemLink uses up the code of a link; Nobody if it is invalid, used or expired.
-func (k tokens) redeemLink(code string, now time.Time) Role {
+// redeemLink uses up the code of a link; a link of Nobody if it is invalid, used, expired or revoked.
+func (k tokens) redeemLink(code string, now time.Time) (p loginLink) {
 	if !codeShape.MatchString(code) {
-		return Nobody
+		return loginLink{}
 	}
 	path := linkFile(k.state, code)
 	text, err := os.ReadFile(path)
 	if err != nil || os.Remove(path) != nil {
-		return Nobody
+		return loginLink{}
 	}
-	var p loginLink
-	if json.Unmarshal(text, &p) != nil || now.After(p.Expires) || tokenFiles[p.Role] == "" {
-		return Nobody
+	if json.Unmarshal(text, &p) != nil || now.After(p.Expires) || tokenFiles[p.Role] == "" ||
+		p.Grant != "" && !grants(k.state).holds(p.Grant) {
+		return loginLink{}
 	}
-	return p.Role
+	return p
 }

@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,6 +25,17 @@ func allowed(named []string) map[string]bool {
 func hostOnly(host string) string {
 	return strings.ToLower((&url.URL{Host: host}).Hostname())
 }
+
+// isLoopback reports whether a host is the browser's own machine.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, localDomain) || ip != nil && ip.IsLoopback()
+}
+
+// strictTransport has browsers come to a host with TLS alone, for as long as a session may last.
+// It is for all ports of the host: 127.0.0.1 and localhost, which other programs are reached by,
+// get none.
+var strictTransport = fmt.Sprintf("max-age=%d", int(sessionMaxAge.Seconds()))
 
 // policy lets a page load what this monitor has and nothing else, run no script that stands in a
 // page, and stand in no frame.
@@ -57,7 +69,11 @@ func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} {
 		w.Header().Set(name, value)
 	}
-	if !m.hosts[hostOnly(r.Host)] {
+	host := hostOnly(r.Host)
+	if m.o.Secure && !isLoopback(host) {
+		w.Header().Set("Strict-Transport-Security", strictTransport)
+	}
+	if !m.hosts[host] && !m.sessions.grants.allows(host) {
 		_ = plain(out, http.StatusMisdirectedRequest,
 			"unknown host: start the monitor with --host for each name that browsers use")
 		return

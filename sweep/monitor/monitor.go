@@ -78,7 +78,7 @@ func New(o Options) (*Monitor, error) {
 		return nil, err
 	}
 	m := &Monitor{o: o, mux: http.NewServeMux(), tokens: k, hosts: allowed(o.Hosts),
-		sessions:  newSessions(o.Now),
+		sessions:  newSessions(o.Now, grants(o.State)),
 		auditLog:  &auditLog{state: o.State},
 		templates: parseTemplates()}
 	m.answers = newAnswerCache(o.Now, o.Log)

@@ -12,14 +12,15 @@ import (
 // How long somebody stays logged in, and how many may be: beyond that the session that was idle
 // longest ends. They are kept in memory, so a restart logs everybody out.
 const (
-	sessionIdleTimeout = 12 * time.Hour
+	sessionIdleTimeout = 2 * time.Hour
 	sessionMaxAge      = 7 * 24 * time.Hour
 	maxSessions        = 256
 )
 
 // session is a logged-in user.
 type session struct {
-	role Role
+	role  Role
+	grant string // it ends with it; "": it stands on none
 	// one for each question in flight that it asked
 	slots chan struct{}
 
@@ -28,24 +29,25 @@ type session struct {
 
 // sessions are found by a hash of what the cookie holds, so that nothing in memory opens one.
 type sessions struct {
-	now func() time.Time
-	mu  sync.Mutex
-	all map[[sha256.Size]byte]*session
+	now    func() time.Time
+	grants grants
+	mu     sync.Mutex
+	all    map[[sha256.Size]byte]*session
 }
 
-func newSessions(now func() time.Time) *sessions {
-	return &sessions{now: now, all: map[[sha256.Size]byte]*session{}}
+func newSessions(now func() time.Time, g grants) *sessions {
+	return &sessions{now: now, grants: g, all: map[[sha256.Size]byte]*session{}}
 }
 
-// begin makes a session; the id is for the cookie.
-func (s *sessions) begin(role Role) (id string) {
+// begin makes a session that ends with a grant, if it names one; the id is for the cookie.
+func (s *sessions) begin(role Role, grant string) (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.all) >= maxSessions {
 		s.drop()
 	}
 	id = rand.Text()
-	s.all[sha256.Sum256([]byte(id))] = &session{role: role,
+	s.all[sha256.Sum256([]byte(id))] = &session{role: role, grant: grant,
 		slots: make(chan struct{}, maxSessionQueries), since: s.now(), seen: s.now()}
 	return id
 }
@@ -74,18 +76,12 @@ func (s *sessions) find(id string) *session {
 	return have
 }
 
-// isValid reports whether a session goes on.
-func (s *sessions) isValid(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lookup(id) != nil
-}
-
 func (s *sessions) lookup(id string) *session {
 	key, now := sha256.Sum256([]byte(id)), s.now()
 	have := s.all[key]
 	if have != nil && (now.Sub(have.seen) > sessionIdleTimeout ||
-		now.Sub(have.since) > sessionMaxAge) {
+		now.Sub(have.since) > sessionMaxAge ||
+		have.grant != "" && !s.grants.holds(have.grant)) {
 		delete(s.all, key)
 		return nil
 	}
@@ -98,13 +94,25 @@ func (s *sessions) end(id string) {
 	delete(s.all, sha256.Sum256([]byte(id)))
 }
 
-// sessionCookie returns the name of the cookie with a session's id. Browsers keep the cookies of
-// 127.0.0.1 for all ports: the name has a part that other monitors do not.
-func (m *Monitor) sessionCookie() string { return "monitor-" + m.tokens.name() }
+// sessionCookie returns the name and path of the cookie with a session's id. Browsers keep the
+// cookies of a host for all its ports: the name has a part that other monitors do not. What comes
+// before it makes browsers refuse such a cookie from who has no TLS, and with __Host- from the
+// host's neighbours of the same domain.
+func (m *Monitor) sessionCookie() (name, path string) {
+	name, path = "monitor-"+m.tokens.name(), m.o.Prefix+"/"
+	switch {
+	case m.o.Secure && m.o.Prefix == "":
+		return "__Host-" + name, path
+	case m.o.Secure: // __Host- is for the path / alone
+		return "__Secure-" + name, path
+	}
+	return name, path
+}
 
 // sessionID returns the id that a browser has; "": none.
 func (m *Monitor) sessionID(r *http.Request) string {
-	c, err := r.Cookie(m.sessionCookie())
+	name, _ := m.sessionCookie()
+	c, err := r.Cookie(name)
 	if err != nil {
 		return ""
 	}
@@ -113,7 +121,8 @@ func (m *Monitor) sessionID(r *http.Request) string {
 
 // setSessionID gives a browser the id of a session; "" removes what it has.
 func (m *Monitor) setSessionID(w http.ResponseWriter, value string) {
-	c := &http.Cookie{Name: m.sessionCookie(), Value: value, Path: m.o.Prefix + "/",
+	name, path := m.sessionCookie()
+	c := &http.Cookie{Name: name, Value: value, Path: path,
 		HttpOnly: true, Secure: m.o.Secure, SameSite: http.SameSiteStrictMode}
 	if value == "" {
 		c.MaxAge = -1

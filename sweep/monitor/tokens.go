@@ -29,8 +29,10 @@ type tokens struct {
 // openTokens reads the tokens, and makes those that are not there.
 func openTokens(state string) (tokens, error) {
 	k := tokens{state: state, tokens: map[Role]string{}}
-	if err := os.MkdirAll(filepath.Join(state, linkFolder), 0o700); err != nil {
-		return k, fmt.Errorf("make the monitor's state folder: %w", err)
+	for _, folder := range []string{linkFolder, grantFolder} {
+		if err := os.MkdirAll(filepath.Join(state, folder), 0o700); err != nil {
+			return k, fmt.Errorf("make the monitor's state folder: %w", err)
+		}
 	}
 	for role, name := range tokenFiles {
 		token, err := openToken(filepath.Join(state, name))
