@@ -41,6 +41,8 @@ type noted struct {
 	Image  string
 	State  string
 	Ports  any
+	Cmd    []string
+	Host   map[string]any // its HostConfig
 }
 
 func newEngine(t *testing.T, images ...string) *engine {
@@ -133,7 +135,8 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 		var body struct {
 			Image      string
 			Labels     map[string]string
-			HostConfig struct{ PortBindings any }
+			Cmd        []string
+			HostConfig map[string]any
 		}
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			fail(w, http.StatusBadRequest, err.Error())
@@ -147,7 +150,8 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 		e.made++
 		id := fmt.Sprintf("%064x", e.made)
 		e.containers[name] = &noted{ID: id, Name: name, Labels: body.Labels, Image: body.Image,
-			State: "created", Ports: body.HostConfig.PortBindings}
+			State: "created", Ports: body.HostConfig["PortBindings"],
+			Cmd: body.Cmd, Host: body.HostConfig}
 		w.WriteHeader(http.StatusCreated)
 		answer(w, map[string]any{"Id": id})
 	})
@@ -164,7 +168,8 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 	mux.HandleFunc("GET /containers/{id}/json", find(func(w http.ResponseWriter, c *noted) {
 		answer(w, map[string]any{"Id": c.ID, "Name": "/" + c.Name,
 			"State":           map[string]any{"Status": c.State},
-			"Config":          map[string]any{"Labels": c.Labels, "Image": c.Image},
+			"Config":          map[string]any{"Labels": c.Labels, "Image": c.Image, "Cmd": c.Cmd},
+			"HostConfig":      c.Host,
 			"NetworkSettings": map[string]any{"Ports": c.Ports}})
 	}))
 	mux.HandleFunc("POST /containers/{id}/start", find(func(w http.ResponseWriter, c *noted) {
@@ -182,6 +187,15 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 		}
 		w.WriteHeader(http.StatusNoContent)
 	}))
+	mux.HandleFunc("POST /containers/{id}/update", func(w http.ResponseWriter, r *http.Request) {
+		c, body := e.container(r.PathValue("id")), map[string]any{}
+		if err := json.NewDecoder(r.Body).Decode(&body); c == nil || err != nil {
+			fail(w, http.StatusNotFound, "No such container")
+			return
+		}
+		c.Host["PidsLimit"] = body["PidsLimit"]
+		answer(w, map[string]any{})
+	})
 	mux.HandleFunc("DELETE /containers/{id}", find(func(w http.ResponseWriter, c *noted) {
 		delete(e.containers, c.Name)
 		w.WriteHeader(http.StatusNoContent)

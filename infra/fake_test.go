@@ -88,6 +88,7 @@ type fakeHosts struct {
 	warned  []string
 	drained map[string]bool // workers that were told to take nothing more
 	did     func(string)    // called with every step that has ended; nil is not
+	slots   map[string]int  // that workers were given
 }
 
 // newSweepd is a program in the place of sweepd: this one is the agent, and it finds every broker.
@@ -136,7 +137,7 @@ func newHosts(t *testing.T, names ...string) *fakeHosts {
 		t.Skip("NOT TESTED: hosts are Linux")
 	}
 	all := &fakeHosts{t: t, hosts: map[string]*fakeHost{}, away: map[string]bool{},
-		drained: map[string]bool{}, sweepd: newSweepd(t)}
+		drained: map[string]bool{}, slots: map[string]int{}, sweepd: newSweepd(t)}
 	for _, n := range names {
 		all.hosts[n] = &fakeHost{name: n, home: t.TempDir(),
 			engine: newEngine(t, brokerImage, taskImage)}
@@ -197,6 +198,13 @@ func (f *fakeHosts) Drain(_ context.Context, _ infra.Dial, worker string, off bo
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drained[worker] = !off
+	return nil
+}
+
+func (f *fakeHosts) Resize(_ context.Context, _ infra.Dial, worker string, slots int) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.slots[worker] = slots
 	return nil
 }
 

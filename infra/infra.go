@@ -29,6 +29,8 @@ type Control interface {
 	Workers(ctx context.Context, dial Dial) ([]Worker, error)
 	// Drain has a worker begin nothing more, or, with off, go on.
 	Drain(ctx context.Context, dial Dial, worker string, off bool) error
+	// Resize has a worker run so many tasks at a time.
+	Resize(ctx context.Context, dial Dial, worker string, slots int) error
 	// Forget drops a worker that is away. One that is unknown is no error.
 	Forget(ctx context.Context, dial Dial, worker string) error
 	// Revisions are those of sweeps that may still run something.

@@ -42,6 +42,8 @@ func (a *applier) wait(ctx context.Context, m *machine, what plan.Action) error 
 		return a.relay(ctx, m, do)
 	case plan.Resume:
 		return a.resume(ctx, do.Worker)
+	case plan.SetSlots:
+		return a.setSlots(ctx, m, do)
 	case plan.Forget:
 		return a.poll(ctx, nil, "", reportTime, func(ctx context.Context) error { return a.o.Control.Forget(ctx, a.master(), do.Worker) })
 	}
@@ -195,6 +197,21 @@ func (a *applier) resume(ctx context.Context, worker string) error {
 		return nil
 	}
 	return a.poll(ctx, nil, "", reportTime, func(ctx context.Context) error { return a.o.Control.Drain(ctx, a.master(), worker, true) })
+}
+
+// setSlots has a worker run another number of tasks at a time. After a failure it has those from
+// before.
+func (a *applier) setSlots(ctx context.Context, m *machine, do plan.SetSlots) error {
+	if do.Limits != (docker.Limits{}) {
+		if err := m.engine.Update(ctx, do.Container, do.Limits); err != nil {
+			return err
+		}
+	}
+	tell := func(ctx context.Context, n int) error {
+		return a.o.Control.Resize(ctx, a.master(), do.Worker, n)
+	}
+	a.undoes(m, "give the worker its slots again", func(ctx context.Context) error { return tell(ctx, do.Before) })
+	return tell(ctx, do.Slots)
 }
 
 // drain has a worker begin nothing more, and waits until it runs nothing, or for so long. After a failure it goes on.

@@ -30,6 +30,7 @@ type RecordHost struct {
 	Name    string `json:"name"`
 	Address string `json:"address"` // as it was listed
 	Worker  bool   `json:"worker"`
+	Slots   int    `json:"slots,omitempty"`  // that its worker was given while it ran; 0: those that it was started with
 	Leaves  bool   `json:"leaves,omitempty"` // it was away when it was to leave: what it has goes when it is back
 }
 

@@ -74,7 +74,7 @@ func (m *maker) wanted() map[string]docker.Spec {
 			specs[h.Name+"/"+Monitor] = m.monitorSpec(h, f, m.monitorPort())
 		}
 		if h.Work != nil {
-			specs[h.Name+"/"+Worker] = m.workerSpec(h, f)
+			specs[h.Name+"/"+Worker] = m.workerWanted(h, f)
 		}
 	}
 	return specs

@@ -22,7 +22,14 @@ func (m *maker) record(before bool) layout.Record {
 		r.Group, r.Exposed, r.Program = m.old.Group, m.old.Exposed, m.old.Program
 	}
 	for _, h := range m.Hosts {
-		r.Hosts = append(r.Hosts, layout.RecordHost{Name: h.Name, Address: h.Address.String(), Worker: h.Work != nil})
+		one := layout.RecordHost{Name: h.Name, Address: h.Address.String(), Worker: h.Work != nil}
+		if one.Worker {
+			one.Slots = m.recorded(h.Name).Slots
+		}
+		if !before && m.resizes(h) {
+			one.Slots = h.slots(m.found[h.Name])
+		}
+		r.Hosts = append(r.Hosts, one)
 	}
 	for _, o := range m.old.Hosts {
 		i := slices.IndexFunc(r.Hosts, func(h layout.RecordHost) bool { return h.Name == o.Name })

@@ -173,15 +173,14 @@ func (c Cluster) monitorNames(h Host, f Found) (names []string) {
 }
 
 // workerSpec is the worker's container. On the master's host it reaches the broker over a network of the two, whatever the
-// host's firewall says.
-func (m *maker) workerSpec(h Host, f Found) docker.Spec {
+// host's firewall says. Its limits are for so many slots.
+func (m *maker) workerSpec(h Host, f Found, slots int) docker.Spec {
 	c, at := m.Cluster, m.reaches(h, f)
 	if h.Name == m.Master {
 		at = net.JoinHostPort(Broker, strconv.Itoa(broker.Port))
 	}
 	s := c.hardened(Worker, h, f)
 	s.Image = m.workerRef(h, f)
-	slots := h.slots(f)
 	l := f.layout()
 	c.program(&s, f, "worker", "--name", h.Name, "--host", h.Name, "--slots", strconv.Itoa(slots),
 		"--outputs", layout.OutputsAt, "--revisions", layout.RevisionsAt, "--state", layout.StateAt, "--secrets-folder", layout.AttemptsAt, "--confine",

@@ -128,6 +128,13 @@ type (
 	Relay struct{ Root, CurrentRevision string }
 	// Resume has a worker that was drained go on.
 	Resume struct{ Worker string }
+	// SetSlots has a worker run another number of tasks at a time. What runs goes on.
+	SetSlots struct {
+		Worker        string
+		Slots, Before int
+		Container     string        // whose limits change first
+		Limits        docker.Limits // zero: none
+	}
 	// Forget has the master drop a worker that is gone for good.
 	Forget struct{ Worker string }
 	// Remove stops and removes a container.
@@ -163,6 +170,7 @@ func (Reported) action() {}
 func (Drain) action()    {}
 func (Relay) action()    {}
 func (Resume) action()   {}
+func (SetSlots) action() {}
 func (Forget) action()   {}
 func (Remove) action()   {}
 func (Clear) action()    {}

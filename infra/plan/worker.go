@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"mlframework/infra/broker"
-	"mlframework/infra/layout"
 )
 
 // worker has a host's worker run as it is wanted.
@@ -27,6 +26,7 @@ func (m *maker) worker(h Host) {
 	}
 	m.look(h.Name, "reported", "wait until the worker has reported", Reported{h.Name}, h.Name+"/"+Worker,
 		m.reportedNeed(h.Name), m.Master+"/ready")
+	m.resize(h)
 }
 
 func (m *maker) startWorker(h Host, f Found) {
@@ -205,7 +205,14 @@ func (m *maker) leavers() {
 				name+"/remove worker", name+"/remove monitor", name+"/remove master", name+"/remove broker")
 		}
 	}
-	m.keep(m.record(false), "record at last", "note who is left",
+	title := "note who is left"
+	for _, h := range m.Hosts {
+		if m.resizes(h) {
+			title = "note what the cluster is made of now"
+			left = append(left, h.Name+"/slots")
+		}
+	}
+	m.keep(m.record(false), "record at last", title,
 		append(left, m.Master+"/record")...)
 }
 
@@ -228,14 +235,11 @@ func (m *maker) away() (before []string) {
 }
 
 // left tells whether a host was away when it was to leave.
-func (m *maker) left(host string) bool {
-	return slices.ContainsFunc(m.old.Hosts, func(o layout.RecordHost) bool { return o.Name == host && o.Leaves })
-}
+func (m *maker) left(host string) bool { return m.recorded(host).Leaves }
 
 // givenUp reports whether the cluster has forgotten a host that it had.
 func (m *maker) givenUp(host string) bool {
-	return m.old.Version != 0 && !slices.ContainsFunc(m.old.Hosts,
-		func(o layout.RecordHost) bool { return o.Name == host })
+	return m.old.Version != 0 && m.recorded(host).Name == ""
 }
 
 // others are all hosts that were looked at, those that are wanted first.

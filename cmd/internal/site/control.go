@@ -75,6 +75,13 @@ func (c control) Drain(ctx context.Context, dial infra.Dial, worker string, off 
 	return unless(err, http.StatusNotFound)
 }
 
+func (c control) Resize(ctx context.Context, dial infra.Dial, worker string, slots int) error {
+	client := c.client(dial)
+	defer client.Close()
+	_, err := client.Resize(ctx, worker, slots)
+	return err
+}
+
 func (c control) Forget(ctx context.Context, dial infra.Dial, worker string) error {
 	client := c.client(dial)
 	defer client.Close()
