@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -25,6 +26,9 @@ type cluster struct {
 	end  func() // of the connection to the master
 }
 
+// fetchConnectTime is how long a host may take to let fetch in, as with check-status.
+const fetchConnectTime = 5 * time.Second
+
 // dialCluster reaches the master of config.yml.
 func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
 	s, err := site.Read(ctx, true, c.stderr)
@@ -34,6 +38,9 @@ func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
 	s.Printer.Quiet = ctx.Bool("quiet")
 	if file := ctx.String("config"); file != "" {
 		c.self = "run-tasks --config " + human.CommandLine([]string{file})
+	}
+	if ctx.Command.Name == "fetch" { // the other hosts' outputs do not wait for one that is off
+		s.Hurry(fetchConnectTime)
 	}
 	opened, err := s.Open(ctx.Context)
 	if err != nil {

@@ -47,7 +47,7 @@ func endText(r table.Row) string {
 		return ""
 	}
 	took := ""
-	if r.Duration != nil {
+	if r.Duration != nil && *r.Duration > 0 { // of an attempt that was lost nobody knows it
 		took = " (" + human.Duration(*r.Duration) + ")"
 	}
 	switch {
