@@ -29,7 +29,7 @@ func (s *Site) Project(ctx context.Context) (*projects.Manifest, *definition.Fil
 	if dir == "" {
 		return nil, nil, nil
 	}
-	file, warnings, err := definition.Load(dir, nil)
+	file, warnings, err := definition.Load(dir, Reserved())
 	for _, w := range warnings {
 		fmt.Fprintln(s.stderr, "warning: "+cli.Visible(w.String()))
 	}
