@@ -32,7 +32,19 @@ func (s *server) lock(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 	_ = http.NewResponseController(w).Flush()
 	_, _ = io.Copy(io.Discard, r.Body)
-	_ = f.Truncate(0) // nobody has it; a name that stays would only be out of date
+	release(f)
+}
+
+// release removes the file of a lock that is held. Who has opened it meanwhile sees that it is not
+// the one of its name any more. One that was taken over is another's.
+func release(f *os.File) {
+	mine, err := f.Stat()
+	if err != nil {
+		return
+	}
+	if named, err := os.Lstat(f.Name()); err == nil && os.SameFile(mine, named) {
+		_ = os.Remove(f.Name()) // one that stays is locked by nobody
+	}
 }
 
 // takeLock locks a file.
