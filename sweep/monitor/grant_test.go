@@ -167,5 +167,5 @@ func TestABrowserComesByTheNameOfAGrant(t *testing.T) {
 	s.must(monitor.Revoke(s.state(), grantA))
 	b.expect(grantHost) // that it was refused
 	b.visit("/sweeps")
-	b.sees("none of the monitor's names")
+	b.sees("unknown host")
 }
