@@ -13,7 +13,6 @@ import (
 	"mlframework/infra/docker"
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
-	"mlframework/infra/remote"
 )
 
 // applier carries out the steps of one plan and remembers how to undo them.
@@ -313,9 +312,4 @@ func (m *machine) clear(ctx context.Context, labels map[string]string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// sweepd is a call of sweepd on a host.
-func sweepd(program string, args ...string) remote.Command {
-	return remote.Command{Argv: append([]string{program}, args...)}
 }

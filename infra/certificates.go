@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
-	"strconv"
 	"time"
 
+	"mlframework/infra/agent"
 	"mlframework/infra/plan"
 )
 
@@ -27,8 +27,8 @@ type certificates struct {
 }
 
 // Certificates returns the certificates with which the services on the master's host answer there.
-// Those that cannot be seen are missing: services that do not answer, and hosts whose sshd forwards
-// no connections. What it has seen it tells for an hour, so that a watch does not fill their logs.
+// Those of services that do not answer are missing. What it has seen it tells for an hour, so that
+// a watch does not fill their logs.
 func (c *Cluster) Certificates(ctx context.Context) []Certificate {
 	if now := c.o.Now(); now.Sub(c.ends.at) >= certificatesEvery {
 		c.ends.seen, c.ends.at = c.lookAtCertificates(ctx), now
@@ -50,10 +50,11 @@ func (c *Cluster) lookAtCertificates(ctx context.Context) []Certificate {
 		if !s.speaks {
 			continue
 		}
-		at := net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
 		// One that cannot be seen is missing.
 		_ = m.ask(ctx, func(ctx context.Context) error {
-			conn, err := m.host.Dial(ctx, "tcp", at)
+			conn, err := m.dial(ctx, "the "+s.name, func(a *agent.Client) (net.Conn, error) {
+				return a.Port(ctx, s.port)
+			})
 			if err != nil {
 				return err
 			}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strconv"
 
+	"mlframework/infra/agent"
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/infra/remote"
@@ -47,7 +47,7 @@ func (n *NoCluster) Error() string {
 
 // Open reaches a cluster's master. Errors are *remote.Error, *NoCluster, and what goes wrong in asking.
 func Open(ctx context.Context, p Place, o Options) (*Cluster, error) {
-	c := &Cluster{session: newSession(o), place: p}
+	c := &Cluster{session: newSession(p.Owner, p.Name, o), place: p}
 	if err := c.Refresh(ctx); err != nil {
 		c.close()
 		return nil, err
@@ -79,7 +79,9 @@ func (c *Cluster) Refresh(ctx context.Context) error {
 		c.drop(name)
 		return err
 	case r.Version == 0:
-		return &NoCluster{c.place.Name, name, c.ownerOn(ctx, m)}
+		none := &NoCluster{c.place.Name, name, c.ownerOn(ctx, m)}
+		c.leave(ctx, name)
+		return none
 	}
 	c.Record = r
 	return nil
@@ -142,8 +144,12 @@ func (c *Cluster) DialMonitor() Dial {
 	if !there {
 		return func(context.Context) (net.Conn, error) { return nil, c.away() }
 	}
-	at := net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Record.MonitorPort))
-	return func(ctx context.Context) (net.Conn, error) { return m.host.Dial(ctx, "tcp", at) }
+	port := c.Record.MonitorPort
+	return func(ctx context.Context) (net.Conn, error) {
+		return m.dial(ctx, "the monitor", func(a *agent.Client) (net.Conn, error) {
+			return a.Port(ctx, port)
+		})
+	}
 }
 
 func (c *Cluster) away() error {

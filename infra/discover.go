@@ -27,7 +27,7 @@ func (u *up) discover(ctx context.Context) error {
 	}
 	u.holders(ctx)
 	faults = append(faults, plan.Check(u.request.Cluster, u.found())...)
-	if err := u.settle(faults); err != nil {
+	if err := u.settle(ctx, faults); err != nil {
 		return err
 	}
 	if err := u.leavers(ctx); err != nil {
@@ -36,7 +36,7 @@ func (u *up) discover(ctx context.Context) error {
 	if err := u.elsewhere(ctx); err != nil {
 		return err
 	}
-	return u.settle(u.addresses(ctx))
+	return u.settle(ctx, u.addresses(ctx))
 }
 
 // targets are those of hosts that the cluster is to have, or of those that are listed and carry nothing.
@@ -62,7 +62,7 @@ func orNil(p plan.Problems) error {
 func (u *up) probe(ctx context.Context, names []string) plan.Problems {
 	errs := u.each(names, func(m *machine) error {
 		err := m.probe(ctx, u.request.Folder, u.request.Sources(m.name), u.o.Now)
-		if err != nil {
+		if err != nil || m.engine == nil {
 			return err
 		}
 		if err := m.list(ctx, u.request.Name, nil); err != nil {
@@ -75,15 +75,16 @@ func (u *up) probe(ctx context.Context, names []string) plan.Problems {
 	})
 	for n := range errs {
 		if u.machines[n].found.Root == "" {
-			u.drop(n)
+			u.drop(ctx, n)
 		}
 	}
 	return problems(errs)
 }
 
-// drop lets go of a host.
-func (u *up) drop(name string) {
+// drop lets go of a host, and removes the program that was brought there for nothing.
+func (u *up) drop(ctx context.Context, name string) {
 	if m, there := u.machines[name]; there {
+		u.leave(ctx, name)
 		_ = m.close()
 		delete(u.machines, name)
 	}
@@ -120,7 +121,7 @@ func (u *up) join() error {
 }
 
 // settle warns, leaves out hosts that may be, and gives what is wrong with the others.
-func (u *up) settle(faults plan.Problems) error {
+func (u *up) settle(ctx context.Context, faults plan.Problems) error {
 	for _, p := range faults {
 		if p.Warning {
 			u.o.Report.Warn(p.Host, p.What+"; "+p.Remedy)
@@ -137,7 +138,7 @@ func (u *up) settle(faults plan.Problems) error {
 	u.skipped = append(u.skipped, faults...)
 	for _, p := range faults {
 		u.o.Report.Warn(p.Host, "left out: "+p.What)
-		u.drop(p.Host)
+		u.drop(ctx, p.Host)
 	}
 	u.request.Hosts = slices.DeleteFunc(slices.Clone(u.request.Hosts), func(h plan.Host) bool {
 		_, there := u.machines[h.Name]
@@ -169,7 +170,7 @@ func (u *up) leavers(ctx context.Context) (err error) {
 	}
 	away = append(away, u.probe(ctx, u.among(targets))...)
 	for _, p := range away {
-		u.drop(p.Host)
+		u.drop(ctx, p.Host)
 		next := "what it has goes with a call of infrainit when it is back, and --skip-bad gives it up"
 		if u.request.SkipBad {
 			next = "it is given up, with all that it has"
@@ -228,7 +229,7 @@ func (u *up) elsewhere(ctx context.Context) error {
 		u.probe(ctx, u.among(idle))
 		found = u.found()
 		for n := range idle {
-			u.drop(n)
+			u.drop(ctx, n)
 		}
 	}
 	return orNil(append(plan.CheckMasterHost(u.request.Cluster, found, u.old),

@@ -20,7 +20,6 @@ import (
 	"mlframework/infra"
 	"mlframework/infra/agent"
 	"mlframework/infra/agent/server"
-	"mlframework/infra/docker"
 	"mlframework/infra/host"
 	"mlframework/infra/plan"
 	"mlframework/infra/remote"
@@ -37,8 +36,7 @@ type fakeHost struct {
 	remote.Host // this machine
 	name, home  string
 	engine      *engine
-	single      bool                // one session at a time, as with MaxSessions 1
-	tcp         map[string]net.Addr // where what listens at an address of the host is
+	single      bool // one session at a time, as with MaxSessions 1
 	piped       atomic.Bool
 }
 
@@ -50,7 +48,8 @@ func (h *fakeHost) Facts() remote.Facts {
 
 // at has a command run in the host's home.
 func (h *fakeHost) at(c remote.Command) remote.Command {
-	c.Argv = append([]string{"env", "XDG_CACHE_HOME=", "HOME=" + h.home}, c.Argv...)
+	c.Argv = append([]string{"env", "XDG_CACHE_HOME=", "HOME=" + h.home,
+		engineAt + "=" + h.engine.server.Listener.Addr().String()}, c.Argv...)
 	return c
 }
 
@@ -64,16 +63,6 @@ func (h *fakeHost) Run(ctx context.Context, c remote.Command) error {
 func (h *fakeHost) Pipe(ctx context.Context, c remote.Command) (net.Conn, error) {
 	h.piped.Store(true)
 	return h.Host.Pipe(ctx, h.at(c))
-}
-
-func (h *fakeHost) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if at, there := h.tcp[address]; there {
-		return new(net.Dialer).DialContext(ctx, network, at.String())
-	}
-	if address != docker.Socket {
-		return nil, &remote.Error{Host: h.name, Op: "open " + address, Kind: remote.Forward}
-	}
-	return new(net.Dialer).DialContext(ctx, "tcp", h.engine.server.Listener.Addr().String())
 }
 
 // fakeHosts are the hosts of a test: a Dialer that reaches those that are not away, and a Control
@@ -109,8 +98,11 @@ func newSweepd(t *testing.T) agent.Program {
 	return p
 }
 
-// asSweepd has this program be sweepd instead of the tests.
-const asSweepd = "INFRA_TEST_SWEEPD"
+// asSweepd has this program be sweepd instead of the tests, on a host whose engine is at engineAt.
+const (
+	asSweepd = "INFRA_TEST_SWEEPD"
+	engineAt = "INFRA_TEST_ENGINE"
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asSweepd) == "" {
@@ -124,7 +116,10 @@ func TestMain(m *testing.M) {
 		io.Reader
 		io.WriteCloser
 	}{os.Stdin, os.Stdout}
-	err := server.Serve(context.Background(), conn, server.Options{Program: os.Args[3], Made: made})
+	err := server.Serve(context.Background(), conn, server.Options{Program: os.Args[3], Made: made,
+		Docker: func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", os.Getenv(engineAt))
+		}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -157,7 +152,7 @@ func (f *fakeHosts) Connect(ctx context.Context, to remote.Target) (remote.Host,
 		return nil, err
 	}
 	return &fakeHost{Host: here, name: h.name, home: h.home, engine: h.engine,
-		single: h.single, tcp: h.tcp}, nil
+		single: h.single}, nil
 }
 
 func (f *fakeHosts) ConnectAll(

@@ -42,18 +42,21 @@ func (m *machine) keep(ctx context.Context, r layout.Record) error {
 
 // leave removes the program from hosts to which it was brought for this call, and which have
 // nothing else of the cluster.
-func (s *session) leave(ctx context.Context) {
+func (s *session) leave(ctx context.Context, names ...string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
-	errs := s.each(s.reached(), func(m *machine) error {
-		if m.started == nil || !m.started.Fresh() || m.found.Marker != nil {
+	s.each(names, func(m *machine) error {
+		if m.started == nil || !m.started.Fresh() {
 			return nil
 		}
-		return m.started.RemoveProgram(ctx)
+		if at := m.found.Marker; at != nil && at.Owner == s.ours.Owner && at.Cluster == s.ours.Cluster {
+			return nil
+		}
+		if err := m.started.RemoveProgram(ctx); err != nil {
+			s.o.Report.Warn(m.name, "sweepd stays in the user's cache folder: "+err.Error())
+		}
+		return nil
 	})
-	for _, n := range sortedKeys(errs) {
-		s.o.Report.Warn(n, "sweepd stays in the user's cache folder: "+errs[n].Error())
-	}
 }
 
 // base is the tar of the image with nothing in it but a user and the folders that belong to it.

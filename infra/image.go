@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"mlframework/infra/docker"
+	"mlframework/infra/engine"
 	"mlframework/infra/filesync"
 	"mlframework/infra/plan"
-	"mlframework/infra/remote"
 	"mlframework/projects"
 )
 
@@ -71,12 +71,11 @@ func (a *applier) here(ctx context.Context) (*docker.Engine, error) {
 	if a.local != nil {
 		return a.local, nil
 	}
-	host, err := a.o.Dialer.Connect(ctx, remote.Target{Name: remote.Local})
-	if err != nil {
-		return nil, err
+	local, err := docker.Open(ctx, docker.Host{Name: "this machine", Dial: new(engine.Dialer).Dial})
+	if err == nil {
+		a.local = local
 	}
-	a.local, err = docker.Open(ctx, dockerHost{host}, docker.Options{Name: "this machine"})
-	return a.local, err
+	return local, err
 }
 
 // ship sends an image from one host to another, through here. At most two are sent at once.

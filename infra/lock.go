@@ -8,7 +8,6 @@ import (
 
 	"mlframework/infra/agent"
 	"mlframework/infra/layout"
-	"mlframework/infra/remote"
 )
 
 // Locked is a host on which somebody else is at work.
@@ -39,31 +38,4 @@ func (u *up) lock(ctx context.Context, m *machine) (*agent.Lock, error) {
 		return nil, fmt.Errorf("lock %s: %w", m.found.Root, err)
 	}
 	return held, nil
-}
-
-// sessionTime is how long a host may take for a command beside its lock. A busy one takes seconds.
-const sessionTime = 20 * time.Second
-
-// sessions makes sure that commands run on hosts beside their agents: an agent is one of the
-// sessions of its connection, and the next waits for ever where sshd allows no other.
-func (u *up) sessions(ctx context.Context, locked []string) error {
-	limited, stop := context.WithTimeout(ctx, sessionTime)
-	defer stop()
-	errs := u.each(locked, func(m *machine) error {
-		return m.host.Run(limited, remote.Command{Argv: []string{"true"}})
-	})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	all := problems(errs)
-	for i, p := range all {
-		e, ok := errors.AsType[*remote.Error](errs[p.Host])
-		none := ok && e.Kind == remote.NoSession
-		if none || errors.Is(errs[p.Host], context.DeadlineExceeded) {
-			all[i].Unreached = false
-			all[i].What = "its sshd opens no second session on a connection (MaxSessions 1)"
-			all[i].Remedy = "set MaxSessions to 2 or more in its sshd_config; the default is 10"
-		}
-	}
-	return orNil(all)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,28 +35,75 @@ type machine struct {
 	started  *agent.Client // nil: not yet
 }
 
-// agent returns the host's agent, which is started when it is asked for first. It may be called
-// concurrently.
+// agent returns the host's agent, which is started when it is asked for first, and when it has
+// ended. It may be called concurrently.
 func (m *machine) agent(ctx context.Context) (*agent.Client, error) {
+	return m.start(ctx, func() {})
+}
+
+// start is agent; brings is called before the program is sent.
+func (m *machine) start(ctx context.Context, brings func()) (*agent.Client, error) {
 	m.starting.Lock()
 	defer m.starting.Unlock()
-	if m.started != nil {
+	if m.started != nil && !m.started.Ended() {
 		return m.started, nil
 	}
 	programs, err := m.programs()
-	if err == nil {
-		m.started, err = agent.Start(ctx, m.name, dockerHost{m.host}.Pipe, programs)
+	if err != nil {
+		return nil, err
 	}
-	return m.started, err
+	pipe := func(ctx context.Context, argv ...string) (net.Conn, error) {
+		return m.host.Pipe(ctx, remote.Command{Argv: argv})
+	}
+	c, err := agent.Start(ctx, m.name, pipe, programs, brings)
+	if err != nil {
+		return nil, err
+	}
+	m.started = c
+	return c, nil
+}
+
+// running returns the host's agent if it runs; else nil.
+func (m *machine) running() *agent.Client {
+	m.starting.Lock()
+	defer m.starting.Unlock()
+	if m.started == nil || m.started.Ended() {
+		return nil
+	}
+	return m.started
+}
+
+// explain returns why the connection to the host has ended, where that is why something failed.
+func (m *machine) explain(err error) error {
+	if why := m.host.Err(); err != nil && why != nil {
+		return why
+	}
+	return err
 }
 
 // withAgent does something with the host's agent.
 func (m *machine) withAgent(ctx context.Context, do func(*agent.Client) error) error {
 	c, err := m.agent(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = do(c)
 	}
-	return do(c)
+	return m.explain(err)
+}
+
+// dial opens a connection on the host. What is wrong there is a *remote.Error about what was to be
+// reached.
+func (m *machine) dial(
+	ctx context.Context, what string, open func(*agent.Client) (net.Conn, error),
+) (conn net.Conn, err error) {
+	err = m.withAgent(ctx, func(c *agent.Client) error {
+		conn, err = open(c)
+		return err
+	})
+	if e, ok := errors.AsType[*agent.Error](err); ok {
+		err = &remote.Error{Host: m.name, Op: "reach " + what + " on " + m.name,
+			Kind: remote.Refused, Cause: e.Text}
+	}
+	return conn, err
 }
 
 // text reads a file of the cluster's folder; "" when it is not there.
@@ -70,15 +118,26 @@ func (m *machine) text(ctx context.Context, file string) (text string, err error
 	return text, err
 }
 
-// script runs a script with arguments.
-func (m *machine) script(ctx context.Context, text string, args []string, in io.Reader, out io.Writer) error {
+// shell runs a script with arguments: by the agent where it runs, as facts are asked before it does.
+func (m *machine) shell(ctx context.Context, text string, args []string, out io.Writer) error {
 	argv := append([]string{"sh", "-c", text, "sh"}, args...)
-	return m.host.Run(ctx, remote.Command{Argv: argv, Stdin: in, Stdout: out})
+	if m.running() == nil {
+		return m.host.Run(ctx, remote.Command{Argv: argv, Stdout: out})
+	}
+	return m.run(ctx, out, argv...)
 }
 
-// shell is script as package probe wants it.
-func (m *machine) shell(ctx context.Context, text string, args []string, out io.Writer) error {
-	return m.script(ctx, text, args, nil, out)
+// run has the agent run a program.
+func (m *machine) run(ctx context.Context, out io.Writer, argv ...string) error {
+	return m.withAgent(ctx, func(c *agent.Client) error {
+		printed, err := c.Output(ctx, argv...)
+		if err != nil {
+			return err
+		}
+		defer printed.Close()
+		_, err = io.Copy(out, printed)
+		return err
+	})
 }
 
 // mostOutput is how much a host may print of what is read whole, in bytes.
@@ -107,19 +166,30 @@ func (m *machine) quick(ctx context.Context, folder string) (r layout.Record, er
 // askTime is how long a host may take to answer questions that need no work.
 const askTime = 6 * time.Second
 
-// ask bounds questions. A host that does not answer in time is a *remote.Error.
+// ask bounds questions, which the host's agent is there for. A host that does not answer in time is a *remote.Error. What the
+// program takes that starts the agent does not count where it is sent.
 func (m *machine) ask(ctx context.Context, questions func(context.Context) error) error {
+	late := &remote.Error{Host: m.name, Op: "ask " + m.name, Kind: remote.TimedOut, Cause: fmt.Sprintf("no answer within %v", askTime),
+		Remedy: "the host may be overloaded, or away since a moment"}
+	starting, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	clock := time.AfterFunc(askTime, func() { stop(late) })
+	_, err := m.start(starting, func() { clock.Stop() })
+	clock.Stop()
+	if err != nil {
+		return m.explain(err)
+	}
 	limited, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	err := questions(limited)
+	err = questions(limited)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return &remote.Error{Host: m.name, Op: "ask " + m.name, Kind: remote.TimedOut, Cause: fmt.Sprintf("no answer within %v", askTime),
-			Remedy: "the host may be overloaded, or away since a moment"}
+		return late
 	}
 	return err
 }
 
-// probe asks for everything that the plan needs but images.
+// probe asks for everything that the plan needs but images. Where the agent cannot run Docker is not asked, and there is no
+// engine: plan.Check says why.
 func (m *machine) probe(
 	ctx context.Context, folder string, sources []string, now func() time.Time,
 ) error {
@@ -131,12 +201,22 @@ func (m *machine) probe(
 		m.found.Reached = facts.HostName
 	}
 	m.found.Facts = facts
+	if !m.fits() {
+		return nil
+	}
 	engine, err := m.docker(ctx)
 	if err != nil {
 		return err
 	}
 	m.found.Engine, err = engine.Info(ctx)
 	return err
+}
+
+// fits reports whether the agent can run on the host, as far as its facts tell.
+func (m *machine) fits() bool {
+	programs, err := m.programs()
+	return err != nil || m.found.OS == "linux" && len(m.found.MissingTools) == 0 &&
+		slices.ContainsFunc(programs, func(p agent.Program) bool { return p.Arch == m.found.Arch })
 }
 
 // gpuTime is how long a host's GPUs may take to answer where nobody waits for more than that.
@@ -155,9 +235,27 @@ func (m *machine) gpus(ctx context.Context) {
 func (m *machine) docker(ctx context.Context) (_ *docker.Engine, err error) {
 	m.opening.Lock()
 	defer m.opening.Unlock()
-	if m.engine == nil {
-		m.engine, err = docker.Open(ctx, dockerHost{m.host}, docker.Options{Name: m.name})
+	if m.engine != nil {
+		return m.engine, nil
 	}
+	if _, err := m.agent(ctx); err != nil {
+		return nil, m.explain(err)
+	}
+	m.engine, err = docker.Open(ctx, docker.Host{Name: m.name,
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			c, err := m.agent(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return c.Docker(ctx)
+		},
+		Output: func(ctx context.Context, argv ...string) (io.ReadCloser, error) {
+			c, err := m.agent(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return c.Output(ctx, argv...)
+		}})
 	return m.engine, err
 }
 
@@ -220,11 +318,4 @@ func (m *machine) close() error {
 		err = errors.Join(err, m.engine.Close())
 	}
 	return err
-}
-
-// dockerHost is a host as package docker wants it.
-type dockerHost struct{ remote.Host }
-
-func (h dockerHost) Pipe(ctx context.Context, argv ...string) (net.Conn, error) {
-	return h.Host.Pipe(ctx, remote.Command{Argv: argv})
 }

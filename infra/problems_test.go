@@ -15,20 +15,13 @@ import (
 	"mlframework/infra/remote"
 )
 
-// refusing is a host whose Docker cannot be reached.
-type refusing struct{}
-
-func (refusing) Dial(context.Context, string, string) (net.Conn, error) {
-	return nil, &remote.Error{Host: "gpu3", Op: "open the socket", Kind: remote.Forward, Cause: "refused"}
-}
-
-func (refusing) Pipe(context.Context, ...string) (net.Conn, error) {
-	return nil, errors.New("no such program")
-}
-
 func TestProblemsTellHostsThatAreAwayFromThoseThatAnswer(t *testing.T) {
 	t.Parallel()
-	_, noDocker := docker.Open(t.Context(), refusing{}, docker.Options{Name: "gpu3"})
+	_, noDocker := docker.Open(t.Context(), docker.Host{Name: "gpu3",
+		Dial: func(context.Context) (net.Conn, error) {
+			return nil, &remote.Error{Host: "gpu3", Op: "open the socket", Kind: remote.Refused,
+				Cause: "refused"}
+		}})
 	if noDocker == nil {
 		t.Fatal("Docker was reached")
 	}

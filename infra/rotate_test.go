@@ -308,12 +308,14 @@ func TestCertificates(t *testing.T) {
 		t.Cleanup(c.Close)
 		return c
 	}
-	if got := look(open()); len(got) > 0 {
+	c := open()
+	c.Record.BrokerPort = 1
+	if got := look(c); len(got) > 0 {
 		t.Errorf("nothing answers, and seen is %v", got)
 	}
-	f.hosts["gpu1"].tcp = map[string]net.Addr{"127.0.0.1:5671": listener.Addr()}
 	want := []infra.Certificate{{Service: "broker", Until: pair.Leaf.NotAfter}}
-	c := open()
+	c = open()
+	c.Record.BrokerPort = listener.Addr().(*net.TCPAddr).Port
 	if d := cmp.Diff(want, look(c)); d != "" {
 		t.Error(d)
 	}

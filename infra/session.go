@@ -17,14 +17,16 @@ import (
 // session is the machines of a cluster while something is done to them.
 type session struct {
 	o        Options
+	ours     layout.Marker       // of the cluster's folders
 	machines map[string]*machine // by name in the cluster; those that were reached
 
 	once    sync.Mutex
 	secrets *broker.Secrets // nil: not read yet
 }
 
-func newSession(o Options) *session {
-	return &session{o: o, machines: map[string]*machine{}}
+func newSession(owner, cluster string, o Options) *session {
+	go func() { _, _ = o.Programs() }() // which takes a while to read, and who asks again gets it
+	return &session{o: o, ours: layout.NewMarker(owner, cluster), machines: map[string]*machine{}}
 }
 
 // machine returns a host that was reached.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"time"
 
@@ -167,7 +168,7 @@ func (c *Cluster) inMonitor(ctx context.Context, name string, options ...string)
 	}
 	var out, said output
 	code, err := engine.Exec(ctx, c.wanted().Container(plan.Monitor), docker.Command{
-		Argv: append([]string{relayBinary, "monitor", name, "--state", layout.StateAt}, options...)}, nil, &out, &said)
+		Argv: append([]string{path.Join(layout.ProgramAt, layout.Program), "monitor", name, "--state", layout.StateAt}, options...)}, nil, &out, &said)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("sweepd monitor %s: %s", name, bytes.TrimSpace(slices.Concat(said.Bytes(), out.Bytes())))
 	}

@@ -43,7 +43,7 @@ func (n *NoMaster) Error() string {
 // fails or ctx ends, unless the request says to keep it.
 func Up(ctx context.Context, r Request, o Options) (Result, error) {
 	begun := o.Now()
-	u := &up{session: newSession(o), request: r}
+	u := &up{session: newSession(r.Owner, r.Name, o), request: r}
 	var result Result
 	var err error
 	if u.nonce, err = newNonce(o.Random); err == nil {
@@ -52,7 +52,7 @@ func Up(ctx context.Context, r Request, o Options) (Result, error) {
 	result.Took = o.Now().Sub(begun)
 	if err != nil || r.DryRun != nil {
 		if !r.Keep || r.DryRun != nil {
-			u.leave(ctx)
+			u.leave(ctx, u.reached()...)
 		}
 		u.close()
 		return result, err
@@ -138,26 +138,8 @@ func (u *up) found() map[string]plan.Found {
 	return all
 }
 
-// agents starts the agents of all hosts. A dry run brings the program nowhere that it need not.
-func (u *up) agents(ctx context.Context) error {
-	if u.request.DryRun != nil {
-		return nil
-	}
-	errs := u.each(u.reached(), func(m *machine) error {
-		_, err := m.agent(ctx)
-		return err
-	})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return u.settle(problems(errs))
-}
-
 // locks locks every host, in the order of names. Hosts that share a home folder have one lock.
 func (u *up) locks(ctx context.Context) (release func(), err error) {
-	if err := u.agents(ctx); err != nil {
-		return nil, err
-	}
 	if err := u.shares(ctx); err != nil {
 		return nil, err
 	}
@@ -180,10 +162,6 @@ func (u *up) locks(ctx context.Context) (release func(), err error) {
 			release()
 			return nil, err
 		}
-	}
-	if err := u.sessions(ctx, sortedKeys(held)); err != nil {
-		release()
-		return nil, err
 	}
 	return release, nil
 }

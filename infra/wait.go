@@ -5,26 +5,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"mlframework/infra/agent"
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
-	"mlframework/infra/remote"
 )
 
 // Waits for parts of the cluster.
 const (
-	lookEvery   = 200 * time.Millisecond
-	readyTime   = 60 * time.Second
-	reportTime  = 60 * time.Second
-	logLines    = 5
-	relayBinary = "/mlframework/bin/sweepd"
+	lookEvery  = 200 * time.Millisecond
+	readyTime  = 60 * time.Second
+	reportTime = 60 * time.Second
+	logLines   = 5
 )
 
 // wait carries out the steps that ask a broker or a master.
@@ -56,22 +56,16 @@ func (a *applier) master() Dial {
 	return m.api(a.request.Cluster)
 }
 
-// api dials the master on its host: its socket, or, where sshd opens none, a relay in its container.
+// api dials the master on its host.
 func (m *machine) api(c plan.Cluster) Dial {
 	l := layout.Root(m.found.Root)
-	socket := path.Join(l.Run(c.Name, c.Group, m.found.UID), layout.Socket)
+	owner, _ := m.found.RunAs()
+	socket := agent.Socket{Path: path.Join(l.Run(c.Name, c.Group, m.found.UID), layout.Socket),
+		Owner: owner}
 	return func(ctx context.Context) (net.Conn, error) {
-		conn, err := m.host.Dial(ctx, "unix", socket)
-		if e, ok := errors.AsType[*remote.Error](err); !ok || e.Kind != remote.Forward {
-			return conn, err
-		}
-		if engine, failed := m.docker(ctx); failed == nil {
-			relayed, failed := engine.ExecPipe(ctx, c.Container(plan.Master), docker.Command{Argv: []string{relayBinary, "relay", "--socket", path.Join(layout.RunAt, layout.Socket)}})
-			if failed == nil {
-				return relayed, nil
-			}
-		}
-		return nil, err
+		return m.dial(ctx, "the master", func(a *agent.Client) (net.Conn, error) {
+			return a.Master(ctx, socket)
+		})
 	}
 }
 
@@ -144,13 +138,13 @@ func (a *applier) login(ctx context.Context, m *machine, do plan.Login) error {
 	if m.name == a.request.Master {
 		role = plan.Broker
 	}
-	check := sweepd(do.Sweepd, "check", "--broker", "amqps://"+do.Address, "--broker-name",
+	check := []string{do.Sweepd, "check", "--broker", "amqps://" + do.Address, "--broker-name",
 		broker.ServerName,
-		"--credentials", path.Join(do.Dir, "credentials"), "--ca", path.Join(do.Dir, "ca.pem"))
+		"--credentials", path.Join(do.Dir, "credentials"), "--ca", path.Join(do.Dir, "ca.pem")}
 	err := a.poll(ctx, roleMachine(m, role), role, do.Wait, func(ctx context.Context) error {
-		err := m.host.Run(ctx, check)
-		if e, ok := errors.AsType[*remote.ExitError](err); ok {
-			return errors.New(strings.TrimPrefix(strings.TrimSpace(e.Stderr), "sweepd: "))
+		err := m.run(ctx, io.Discard, check...)
+		if e, ok := errors.AsType[*agent.ExitError](err); ok {
+			return errors.New(strings.TrimPrefix(strings.TrimSpace(string(e.Stderr)), "sweepd: "))
 		}
 		return err
 	})

@@ -18,7 +18,7 @@ func (c *command) agentCommand() *cliv2.Command {
 		Name: "agent", Usage: "carry out requests of commands on another machine",
 		Action: c.agent,
 		Description: `Serves requests of infrainit, update-files, check-status and run-tasks, which
-start it over ssh: HTTP/2 on standard input and output. It opens no socket.
+start it over ssh: HTTP/2 on standard input and output. It listens on no socket.
 
 EXAMPLES:
    # what infrainit starts on a host
@@ -38,7 +38,8 @@ func (c *command) agent(ctx *cliv2.Context) error {
 	running, stop := signal.NotifyContext(ctx.Context, os.Interrupt, syscall.SIGTERM,
 		syscall.SIGHUP)
 	defer stop()
-	signal.Ignore(syscall.SIGPIPE) // a client that went away ends its requests
+	// A client that went away ends its requests. What the agent runs must not inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	conn := &stdio{os.Stdin, c.stdout}
 	err := server.Serve(running, conn, server.Options{Program: ctx.String("program"),
 		Made: ctx.Int("made")})

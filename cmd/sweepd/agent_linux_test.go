@@ -41,7 +41,7 @@ func TestAgent(t *testing.T) {
 		go func() { ended <- shell.Wait() }()
 		return here, nil
 	}
-	c, err := agent.Start(t.Context(), "gpu1", pipe, []agent.Program{p})
+	c, err := agent.Start(t.Context(), "gpu1", pipe, []agent.Program{p}, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}

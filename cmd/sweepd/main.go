@@ -64,7 +64,7 @@ func (c *command) app() *cliv2.App {
 	app.Action = noCommand
 	app.Commands = []*cliv2.Command{c.masterCommand(), c.workerCommand(), c.monitorCommand(),
 		c.agentCommand(), c.checkCommand(), c.usersCommand(),
-		c.relayCommand(), c.versionCommand()}
+		c.versionCommand()}
 	return app
 }
 

@@ -48,7 +48,7 @@ type Fault struct {
 	Remedy string
 }
 
-func (f *Fault) Error() string { return f.Cause + ": " + f.Remedy }
+func (f *Fault) Error() string { return f.Host + ": " + f.Cause + ": " + f.Remedy }
 
 // Pipe starts a command on a host and returns its standard input and output. ctx is about the start
 // only.
@@ -75,12 +75,14 @@ const Ready = mark + wordReady + "\n"
 // maxNoise is how much a login shell may print beside the words, in bytes.
 const maxNoise = 64 << 10
 
-// Start starts the agent on a host. One of the programs is sent where the host does not have it.
-// ctx bounds the start alone.
+// Start starts the agent on a host. One of the programs is sent where the host does not have it,
+// which may take long: brings is called before. ctx bounds the start alone.
 //
 // Errors are *Fault where the host answers and the agent cannot run there, those of pipe, those of
 // reading the program's file, and the cause of ctx.
-func Start(ctx context.Context, host string, pipe Pipe, programs []Program) (*Client, error) {
+func Start(
+	ctx context.Context, host string, pipe Pipe, programs []Program, brings func(),
+) (*Client, error) {
 	argv := []string{"sh", "-c", bootstrap, "sh"}
 	for _, p := range programs {
 		argv = append(argv, p.Arch, p.Sum, strconv.FormatInt(p.Size, 10))
@@ -90,7 +92,7 @@ func Start(ctx context.Context, host string, pipe Pipe, programs []Program) (*Cl
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	s := &start{host: host, conn: conn, from: bufio.NewReader(conn), programs: programs}
+	s := &start{host: host, conn: conn, from: bufio.NewReader(conn), programs: programs, brings: brings}
 	err = s.run()
 	if !stop() {
 		err = context.Cause(ctx)
@@ -115,6 +117,7 @@ type start struct {
 	conn     net.Conn
 	from     *bufio.Reader
 	programs []Program
+	brings   func()
 	sent     bool // the program
 	noise    int  // bytes
 }
@@ -141,6 +144,7 @@ func (s *start) run() error {
 			return fmt.Errorf("start the agent: the host asks for a program for %q", text)
 		}
 		s.sent = true
+		s.brings()
 		go func() { // the host may say that it has no room while it is sent
 			err := s.send(s.programs[i])
 			sending <- err

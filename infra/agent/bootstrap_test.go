@@ -88,7 +88,7 @@ func TestTheProgramIsBroughtOnce(t *testing.T) {
 	home, programs := t.TempDir(), program(t, ready)
 	shell := hostShell(t, home, "echo Welcome!; printf 'no line end: '")
 	for _, fresh := range []bool{true, false} {
-		c, err := agent.Start(t.Context(), "gpu1", shell, programs)
+		c, err := agent.Start(t.Context(), "gpu1", shell, programs, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,11 +133,11 @@ func TestTheCachedProgramIsChecked(t *testing.T) {
 			shell := hostShell(t, home, ":")
 			cache := filepath.Join(home, ".cache", "mlframework")
 			file := filepath.Join(cache, "sweepd-"+programs[1].Sum)
-			first, err := agent.Start(t.Context(), "gpu1", shell, programs)
+			first, err := agent.Start(t.Context(), "gpu1", shell, programs, func() {})
 			must(t, err)
 			first.Close()
 			c.spoil(t, cache, file)
-			second, err := agent.Start(t.Context(), "gpu1", shell, programs)
+			second, err := agent.Start(t.Context(), "gpu1", shell, programs, func() {})
 			must(t, err)
 			second.Close()
 			if second.Fresh() != c.fresh {
@@ -163,7 +163,7 @@ func TestAnotherUsersCacheIsRefused(t *testing.T) {
 	cache := filepath.Join(home, ".cache", "mlframework")
 	must(t, os.MkdirAll(cache, 0o777))
 	give(t, cache)
-	c, err := agent.Start(t.Context(), "gpu1", hostShell(t, home, ":"), programs)
+	c, err := agent.Start(t.Context(), "gpu1", hostShell(t, home, ":"), programs, func() {})
 	if err == nil {
 		c.Close()
 	}
@@ -249,7 +249,7 @@ func TestHostsWithoutAgent(t *testing.T) {
 			if c.before != nil {
 				before = c.before(t)
 			}
-			_, err := agent.Start(t.Context(), "gpu1", hostShell(t, home, before), programs)
+			_, err := agent.Start(t.Context(), "gpu1", hostShell(t, home, before), programs, func() {})
 			f, ok := errors.AsType[*agent.Fault](err)
 			if !ok || !strings.Contains(f.Cause, c.want) || f.Remedy == "" || f.Host != "gpu1" {
 				t.Errorf("%v", err)
@@ -266,7 +266,7 @@ func TestStartEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("enough"))
 	defer cancel()
 	_, err := agent.Start(ctx, "gpu1", hostShell(t, t.TempDir(), ":"), program(t,
-		"#!/bin/sh\nexec cat\n"))
+		"#!/bin/sh\nexec cat\n"), func() {})
 	if err == nil || !strings.Contains(err.Error(), "enough") {
 		t.Errorf("%v", err)
 	}

@@ -330,6 +330,6 @@ func TestAnEndedContextEndsCalls(t *testing.T) {
 	s := spec(t, "serve")
 	_, err := e.Run(ctx, s)
 	want(t, err, docker.Cancelled, s.Name)
-	_, err = e.ExecPipe(ctx, c, docker.Command{Argv: []string{"/probe", "cat"}})
+	_, err = e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "cat"}}, nil, nil, nil)
 	want(t, err, docker.Cancelled)
 }

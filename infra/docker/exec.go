@@ -26,8 +26,7 @@ const pollFirst, pollMost = 2 * time.Millisecond, 200 * time.Millisecond
 // Exec runs a command in a running container until it ends and gives its exit code, which is 126 or 127 where it could not be
 // started; stdout has the reason then. A nil stdin is empty, and nil writers discard.
 //
-// It reads stdin to its end, or up to the first piece that nobody takes any more: hand it something that ends by itself, and use
-// ExecPipe for a conversation. When the context ends, Exec does; the program loses its standard streams and is not killed, which
+// It reads stdin to its end, or up to the first piece that nobody takes any more: hand it something that ends by itself. When the context ends, Exec does; the program loses its standard streams and is not killed, which
 // Docker has no call for. Faults: NotFound, Conflict (the container does not run).
 func (e *Engine) Exec(ctx context.Context, name string, c Command, stdin io.Reader, stdout, stderr io.Writer) (code int, err error) {
 	op := "run " + c.name() + " in container " + name
@@ -46,7 +45,7 @@ func (e *Engine) Exec(ctx context.Context, name string, c Command, stdin io.Read
 	if stderr == nil {
 		stderr = io.Discard
 	}
-	err = (&frames{src: conn.Reader, aside: stderr}).pour(stdout)
+	err = demultiplex(stdout, stderr, conn.Reader)
 	conn.Close() // so that nothing more is sent
 	feeding := <-sent
 	switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -13,14 +12,11 @@ import (
 // Classify gives kind, words and port of what an engine said.
 var Classify = classify
 
-// Frames splits a stream of an engine.
-func Frames(src io.Reader, aside io.Writer) io.Reader { return &frames{src: src, aside: aside} }
+// Demultiplex splits a stream of an engine.
+var Demultiplex = demultiplex
 
 // ReadPull reads what the docker command prints while it pulls.
 var ReadPull = readPull
-
-// Way says how the engine is reached: "unix:///var/run/docker.sock", "docker system dial-stdio".
-func (e *Engine) Way() string { return e.way.String() }
 
 // TagImage gives an image one more name.
 func (e *Engine) TagImage(ctx context.Context, ref, tag string) error {

@@ -37,7 +37,7 @@ const (
 type Fault struct {
 	Kind   Kind
 	Op     string // what was tried: "start container broker"
-	Host   string // "" when Options has no name
+	Host   string // "" where it has no name
 	Detail string // cause and remedy in words
 
 	err error
@@ -71,7 +71,7 @@ func (e *Engine) fail(op string, err error) error {
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
-	f := &Fault{Op: op, Host: e.host, err: err}
+	f := &Fault{Op: op, Host: e.on.Name, err: err}
 	f.Kind, f.Detail = classify(err)
 	return f
 }
@@ -97,11 +97,14 @@ func classify(err error) (Kind, string) {
 	if at := taken.FindStringSubmatch(text); at != nil && hasAny(text, busy) {
 		return PortTaken, "port " + at[1] + ":" + at[2] + " is taken on the host"
 	}
+	var away *undialled
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return Cancelled, "it took longer than was allowed"
 	case errors.Is(err, context.Canceled):
 		return Cancelled, "it was cancelled"
+	case errors.As(err, &away):
+		return Gone, away.Error()
 	case strings.Contains(text, "no space left on device"):
 		return NoSpace, text + ": `docker system df` shows what fills the disk"
 	case hasAny(text, toolkit):

@@ -34,32 +34,13 @@ func TestFrames(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			for name, src := range map[string]io.Reader{"whole": strings.NewReader(c.in), "bytes": iotest.OneByteReader(strings.NewReader(c.in))} {
-				var aside bytes.Buffer
-				out, err := io.ReadAll(docker.Frames(src, &aside))
-				if string(out) != c.out || aside.String() != c.aside || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
-					t.Errorf("%s: %d bytes, %d aside, %v", name, len(out), aside.Len(), err)
+				var out, aside bytes.Buffer
+				err := docker.Demultiplex(&out, &aside, src)
+				if out.String() != c.out || aside.String() != c.aside || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+					t.Errorf("%s: %d bytes, %d aside, %v", name, out.Len(), aside.Len(), err)
 				}
 			}
 		})
-	}
-}
-
-// TestFramesGoOnAfterATimeout interrupts a stream at every byte.
-func TestFramesGoOnAfterATimeout(t *testing.T) {
-	t.Parallel()
-	in := piece(1, "abc") + piece(2, "DEF") + piece(1, "ghi")
-	for at := range in {
-		src := io.MultiReader(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(in[:at]))), strings.NewReader(in[at:]))
-		var out, aside bytes.Buffer
-		f := docker.Frames(src, &aside)
-		for range 3 {
-			if _, err := io.Copy(&out, f); err == nil {
-				break
-			}
-		}
-		if out.String() != "abcghi" || aside.String() != "DEF" {
-			t.Errorf("interrupted at %d: %q and %q", at, out.String(), aside.String())
-		}
 	}
 }
 
@@ -67,10 +48,10 @@ func FuzzFrames(f *testing.F) {
 	f.Add([]byte(piece(1, "a") + piece(2, "b")))
 	f.Add([]byte(piece(3, "fault")))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		var aside bytes.Buffer
-		out, _ := io.ReadAll(docker.Frames(bytes.NewReader(in), &aside))
-		if len(out)+aside.Len() > len(in) {
-			t.Errorf("%d bytes became %d and %d", len(in), len(out), aside.Len())
+		var out, aside bytes.Buffer
+		_ = docker.Demultiplex(&out, &aside, bytes.NewReader(in))
+		if out.Len()+aside.Len() > len(in) {
+			t.Errorf("%d bytes became %d and %d", len(in), out.Len(), aside.Len())
 		}
 	})
 }

@@ -1,111 +1,68 @@
 package docker_test
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
-	"syscall"
-	"time"
+	"testing"
+
+	"mlframework/infra/docker"
 )
 
-// local is this machine as a Host.
+// engineSocket is where the engine of this machine listens.
+const engineSocket = "/var/run/docker.sock"
+
+// local is this machine.
 type local struct {
-	undialled error    // what every Dial gives: an sshd that forbids forwarding
-	uid       uint32   // as whom commands run; 0: as the test
-	env       []string // more for commands
-	path      string   // the only folder in which commands are found; "": as usual
+	socket string   // of the engine; "": the usual one
+	env    []string // more for commands
+	path   string   // the only folder in which commands are found; "": as usual
 }
 
-func (l local) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if l.undialled != nil {
-		return nil, l.undialled
-	}
-	var d net.Dialer
-	return d.DialContext(ctx, network, address)
+// host is this machine as the package wants one.
+func (l local) host(name string) docker.Host {
+	return docker.Host{Name: name, Dial: l.dial, Output: l.output}
 }
 
-func (l local) Pipe(ctx context.Context, argv ...string) (net.Conn, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+func (l local) dial(ctx context.Context) (net.Conn, error) {
+	socket := l.socket
+	if socket == "" {
+		socket = engineSocket
 	}
+	return new(net.Dialer).DialContext(ctx, "unix", socket)
+}
+
+// output runs a command to its end.
+func (l local) output(ctx context.Context, argv ...string) (io.ReadCloser, error) {
 	program := argv[0]
 	if l.path != "" {
 		program = filepath.Join(l.path, program)
 	}
-	cmd := exec.Command(program, argv[1:]...)
-	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), l.env...)
+	c := exec.CommandContext(ctx, program, argv[1:]...)
+	c.Dir, c.Env = "/", append(os.Environ(), l.env...)
 	if l.path != "" {
-		cmd.Env = append(cmd.Env, "PATH="+l.path)
+		c.Env = append(c.Env, "PATH="+l.path)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if l.uid != 0 {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: l.uid, Gid: l.uid}
-		cmd.Env = append(cmd.Env, "HOME=/")
-	}
-	in, toIn, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	fromOut, out, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	cmd.Stdin, cmd.Stdout = in, out
-	err = cmd.Start()
-	in.Close()
-	out.Close()
-	if err != nil {
-		toIn.Close()
-		fromOut.Close()
-		return nil, err
-	}
-	c := &command{cmd: cmd, in: toIn, out: fromOut}
-	c.wait = sync.OnceValue(func() error {
-		defer c.ended.Store(true)
-		return cmd.Wait()
-	})
-	return c, nil
+	out, err := c.Output()
+	return io.NopCloser(bytes.NewReader(out)), err
 }
 
-// command is a running program as a connection.
-type command struct {
-	cmd     *exec.Cmd
-	in, out *os.File
-	wait    func() error
-	ended   atomic.Bool
-}
-
-func (c *command) Read(p []byte) (int, error) {
-	n, err := c.out.Read(p)
-	if errors.Is(err, io.EOF) {
-		if failed := c.wait(); failed != nil {
-			return n, failed
+// commands makes a folder in which only these commands are found.
+func commands(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, n := range names {
+		at, err := exec.LookPath(n)
+		if err != nil {
+			absent(t, n, err)
+		}
+		if err := os.Symlink(at, filepath.Join(dir, n)); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return n, err
+	return dir
 }
-
-func (c *command) Close() error {
-	if !c.ended.Load() {
-		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // its own group
-	}
-	_ = c.wait()
-	return errors.Join(c.in.Close(), c.out.Close())
-}
-
-func (c *command) Write(p []byte) (int, error) { return c.in.Write(p) }
-func (c *command) CloseWrite() error           { return c.in.Close() }
-func (c *command) LocalAddr() net.Addr         { return &net.UnixAddr{} }
-func (c *command) RemoteAddr() net.Addr        { return &net.UnixAddr{} }
-func (c *command) SetDeadline(t time.Time) error {
-	return errors.Join(c.in.SetDeadline(t), c.out.SetDeadline(t))
-}
-func (c *command) SetReadDeadline(t time.Time) error  { return c.out.SetReadDeadline(t) }
-func (c *command) SetWriteDeadline(t time.Time) error { return c.in.SetWriteDeadline(t) }

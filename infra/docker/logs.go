@@ -33,7 +33,7 @@ func (e *Engine) Logs(ctx context.Context, name string, o LogOptions, out io.Wri
 		return e.fail(op, err)
 	}
 	defer body.Close()
-	err = (&frames{src: body, aside: out}).pour(out)
+	err = demultiplex(out, out, body)
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}

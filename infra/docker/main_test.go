@@ -41,7 +41,7 @@ func name() string { return fmt.Sprintf("%s-%d", mark, serial.Add(1)) }
 var shared = sync.OnceValues(func() (*docker.Engine, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	return docker.Open(ctx, local{}, docker.Options{Name: "here"})
+	return docker.Open(ctx, local{}.host("here"))
 })
 
 func TestMain(m *testing.M) {

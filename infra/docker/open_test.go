@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -17,9 +15,6 @@ import (
 
 	"mlframework/infra/docker"
 )
-
-// errForbidden is what a client of sshd hears where forwarding is off, and where there is no socket, too.
-var errForbidden = errors.New("ssh: rejected: administratively prohibited (open failed)")
 
 func TestOpenAgreesOnAVersion(t *testing.T) {
 	t.Parallel()
@@ -32,94 +27,18 @@ func TestOpenAgreesOnAVersion(t *testing.T) {
 		t.Errorf("the engine says %+v", i)
 	}
 	t.Logf("%+v", i)
-	if e.Way() != "unix://"+docker.Socket {
-		t.Errorf("it is reached by %s", e.Way())
-	}
 }
 
-func TestOpenFallsBackToACommand(t *testing.T) {
+// What a host says that leads to no engine is told as it is.
+func TestOpenWithoutAnEngine(t *testing.T) {
 	t.Parallel()
-	engine(t)
-	if _, err := exec.LookPath("docker"); err != nil {
-		absent(t, "the docker command", err)
+	why := errors.New("Docker is not installed there")
+	_, err := docker.Open(bounded(t), docker.Host{Name: "gpu1",
+		Dial: func(context.Context) (net.Conn, error) { return nil, why }})
+	want(t, err, docker.Gone)
+	if err.Error() != "reach docker on gpu1: Docker is not installed there" || !errors.Is(err, why) {
+		t.Error(err)
 	}
-	ctx := bounded(t)
-	e, err := docker.Open(ctx, local{undialled: errForbidden}, docker.Options{Name: "here"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	if e.Way() != "docker system dial-stdio" {
-		t.Errorf("it is reached by %s", e.Way())
-	}
-	c := run(t, spec(t, "serve"))
-	p, err := e.ExecPipe(ctx, c, docker.Command{Argv: []string{"/probe", "upper"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	answer := make([]byte, 3)
-	if _, err := io.WriteString(p, "yes\n"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(p, answer); err != nil || string(answer) != "YES" {
-		t.Errorf("through the command: %q, %v", answer, err)
-	}
-}
-
-func TestOpenSaysWhyNothingAnswers(t *testing.T) {
-	t.Parallel()
-	engine(t)
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	stale := filepath.Join(dir, "stale.sock")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: stale, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.SetUnlinkOnClose(false)
-	l.Close()
-	bare, withClient := commands(t, "sh", "id"), commands(t, "sh", "id", "docker")
-	missing := filepath.Join(dir, "missing.sock")
-	for title, c := range map[string]struct {
-		host   local
-		socket string
-		kind   docker.Kind
-		text   string
-	}{
-		"not in the group":     {local{undialled: errForbidden, uid: 65534}, docker.Socket, docker.PermissionDenied, "sudo usermod -aG docker nobody"},
-		"not installed":        {local{path: bare}, missing, docker.Gone, "Docker is not installed"},
-		"not running":          {local{path: withClient, env: []string{"DOCKER_HOST=unix://" + stale}}, stale, docker.Gone, "sudo systemctl start docker"},
-		"forwarding forbidden": {local{undialled: errForbidden, path: bare}, docker.Socket, docker.Gone, "AllowStreamLocalForwarding"},
-		"nothing to look with": {local{undialled: errForbidden, path: dir}, docker.Socket, docker.Gone, "or the user may not use it"},
-	} {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			if c.host.uid != 0 && os.Getuid() != 0 {
-				t.Skip("NOT TESTED: only root can run a command as another user")
-			}
-			_, err := docker.Open(bounded(t), c.host, docker.Options{Name: "gpu1", Sockets: []string{c.socket}})
-			want(t, err, c.kind, c.text, "reach docker on gpu1: ")
-		})
-	}
-}
-
-// commands makes a folder in which only these commands are found.
-func commands(t *testing.T, names ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, n := range names {
-		at, err := exec.LookPath(n)
-		if err != nil {
-			absent(t, n, err)
-		}
-		if err := os.Symlink(at, filepath.Join(dir, n)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
 
 // front stands before the engine's socket with a handler of its own.
@@ -132,7 +51,7 @@ func front(t *testing.T, change func(*http.Response) error) string {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return local{}.Dial(ctx, "unix", docker.Socket)
+		return local{}.dial(ctx)
 	}}
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "docker"})
 	proxy.Transport, proxy.ModifyResponse = transport, change
@@ -153,7 +72,7 @@ func TestAnEngineThatIsTooOld(t *testing.T) {
 		r.Header.Set("Api-Version", "1.39")
 		return nil
 	})
-	_, err := docker.Open(bounded(t), local{}, docker.Options{Name: "gpu1", Sockets: []string{socket}})
+	_, err := docker.Open(bounded(t), local{socket: socket}.host("gpu1"))
 	want(t, err, docker.TooOld, `"1.39"`, "1.40", "upgrade Docker")
 }
 
@@ -161,7 +80,7 @@ func TestAnEngineThatGoesAway(t *testing.T) {
 	t.Parallel()
 	engine(t)
 	ctx, host := bounded(t), &cutting{}
-	e, err := docker.Open(ctx, host, docker.Options{Name: "gpu1"})
+	e, err := docker.Open(ctx, docker.Host{Name: "gpu1", Dial: host.dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,15 +91,13 @@ func TestAnEngineThatGoesAway(t *testing.T) {
 		_, err := e.Wait(ctx, c)
 		waited <- err
 	}()
-	p, err := e.ExecPipe(ctx, c, docker.Command{Argv: []string{"/probe", "cat"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	followed := make(chan error)
+	log := &noticed{written: make(chan struct{})}
+	go func() { followed <- e.Logs(ctx, c, docker.LogOptions{Follow: true}, log) }()
+	<-log.written
 	host.cut()
 	want(t, <-waited, docker.Gone, "wait for container "+c+" on gpu1")
-	_, err = io.ReadAll(p)
-	want(t, err, docker.Gone)
+	want(t, <-followed, docker.Gone)
 	_, err = e.Find(ctx, c)
 	want(t, err, docker.Gone)
 }
@@ -195,7 +112,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	defer l.Close()
 	ctx, cancel := context.WithTimeout(bounded(t), 100*time.Millisecond)
 	defer cancel()
-	_, err = docker.Open(ctx, local{}, docker.Options{Name: "gpu1", Sockets: []string{socket}})
+	_, err = docker.Open(ctx, local{socket: socket}.host("gpu1"))
 	want(t, err, docker.Cancelled, "reach docker on gpu1")
 }
 
@@ -207,13 +124,13 @@ type cutting struct {
 	off   bool
 }
 
-func (c *cutting) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (c *cutting) dial(ctx context.Context) (net.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.off {
 		return nil, io.EOF
 	}
-	conn, err := c.local.Dial(ctx, network, address)
+	conn, err := c.local.dial(ctx)
 	if err == nil {
 		c.conns = append(c.conns, conn)
 	}
@@ -227,4 +144,15 @@ func (c *cutting) cut() {
 	for _, conn := range c.conns {
 		_ = conn.Close()
 	}
+}
+
+// noticed tells when something was written to it.
+type noticed struct {
+	once    sync.Once
+	written chan struct{}
+}
+
+func (n *noticed) Write(p []byte) (int, error) {
+	n.once.Do(func() { close(n.written) })
+	return len(p), nil
 }

@@ -61,22 +61,23 @@ func registry(ref string) string {
 
 // byCommand pulls "$1" and says at last how that ended. A login belongs to the user also where root has to pull.
 const byCommand = `exec 2>&1
-%sdocker --config "${DOCKER_CONFIG:-$HOME/.docker}" pull "$1"
+sudo=
+docker version >/dev/null 2>&1 || sudo='sudo -n'
+$sudo docker --config "${DOCKER_CONFIG:-$HOME/.docker}" pull "$1"
 echo "exit $?"`
 
 // pullByCommand pulls with the docker command of the host.
 func (e *Engine) pullByCommand(ctx context.Context, ref string, report Report) error {
-	sudo := ""
-	if e.way.sudo() {
-		sudo = "sudo -n "
+	if e.on.Output == nil {
+		return errors.New("no command can be run there")
 	}
-	conn, err := e.on.Pipe(ctx, "sh", "-c", fmt.Sprintf(byCommand, sudo), "sh", ref)
+	printed, err := e.on.Output(ctx, "sh", "-c", byCommand, "sh", ref)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	err = readPull(conn, report)
+	defer printed.Close()
+	defer context.AfterFunc(ctx, func() { _ = printed.Close() })()
+	err = readPull(printed, report)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}

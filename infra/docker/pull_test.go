@@ -167,7 +167,7 @@ func TestPullWithTheLoginOfTheHost(t *testing.T) {
 	cli(t, dir, password, "login", "--username", user, "--password-stdin", address)
 	ref := pushed(t, address, dir)
 	open := func(dir string) *docker.Engine {
-		e, err := docker.Open(bounded(t), local{env: []string{"DOCKER_CONFIG=" + dir}}, docker.Options{Name: "gpu1"})
+		e, err := docker.Open(bounded(t), local{env: []string{"DOCKER_CONFIG=" + dir}}.host("gpu1"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestPullWithTheLoginOfTheHost(t *testing.T) {
 	}
 	err := open(none).PullImage(bounded(t), ref, nil)
 	want(t, err, docker.Unauthorized, "docker login "+address, "gpu1")
-	bare, err := docker.Open(bounded(t), local{path: commands(t, "sh")}, docker.Options{Name: "gpu1"})
+	bare, err := docker.Open(bounded(t), local{path: commands(t, "sh")}.host("gpu1"))
 	if err != nil {
 		t.Fatal(err)
 	}

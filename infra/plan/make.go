@@ -171,7 +171,7 @@ func (m *maker) folders(h Host, f Found) Folders {
 	l := f.layout()
 	folders := Folders{Root: f.Root, Names: []string{l.Releases()}, Owner: m.Owner, Cluster: m.Name, UID: -1, GID: -1}
 	if f.UID == 0 {
-		folders.UID, folders.GID = f.runAs()
+		folders.UID, folders.GID = f.RunAs()
 	}
 	if h.Name == m.Master {
 		folders.Names = append(folders.Names, l.Authority(), l.Master(), l.Monitor(), l.Broker(), l.Read())
@@ -254,7 +254,7 @@ func (m *maker) master() {
 	h, _ := m.host(m.Master)
 	f := m.found[h.Name]
 	l := f.layout()
-	uid, gid := f.runAs()
+	uid, gid := f.RunAs()
 	image, login, base := "", "", h.Name+"/base"
 	logins := Logins{Users: m.usersMeanwhile(), Pending: m.usersChange() && !m.fresh()}
 	switch {

@@ -124,7 +124,7 @@ func (m *maker) reportedNeed(host string) string {
 func (m *maker) monitor(h Host, needs []string) {
 	f := m.found[h.Name]
 	l := f.layout()
-	uid, gid := f.runAs()
+	uid, gid := f.RunAs()
 	runs := m.runs(h.Name, Monitor)
 	certified := m.Exposed && (!runs || m.due().Monitor || m.turns())
 	if m.Adds {
@@ -158,7 +158,7 @@ func (m *maker) finish() {
 	}
 	m.add(m.Master, "finish", "forget the certificates of before", Finish{}, needs...)
 	f := m.found[m.Master]
-	uid, gid := f.runAs()
+	uid, gid := f.RunAs()
 	const title = "trust the new certificates alone"
 	m.add(m.Master, "trust", title, Secrets{Dir: f.layout().Master(), For: broker.Master, UID: uid, GID: gid},
 		m.Master+"/finish", m.Master+"/credentials")

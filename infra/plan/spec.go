@@ -40,7 +40,7 @@ const (
 
 // hardened is what every container has: no privileges, and a root file system that nobody can write to.
 func (c Cluster) hardened(role string, h Host, f Found) docker.Spec {
-	uid, gid := f.runAs()
+	uid, gid := f.RunAs()
 	return docker.Spec{
 		Name:     c.Container(role),
 		User:     fmt.Sprintf("%d:%d", uid, gid),
@@ -56,8 +56,8 @@ func (c Cluster) hardened(role string, h Host, f Found) docker.Spec {
 // nobody is who runs containers where the user of the host is root, as usual for a user that needs no name.
 const nobody = 65532
 
-// runAs is the ssh user's numbers: nothing on the host shall belong to root.
-func (f Found) runAs() (uid, gid int) {
+// RunAs returns who runs containers, and owns what they write: the ssh user, or nobody where that is root.
+func (f Found) RunAs() (uid, gid int) {
 	if f.UID == 0 {
 		return nobody, nobody
 	}
@@ -111,7 +111,7 @@ func (c Cluster) Images(h Host, f Found) (refs []string) {
 
 // baseImage is what the containers of master and monitor are made of. Its tag has whatever it depends on.
 func (c Cluster) baseImage(f Found) string {
-	uid, gid := f.runAs()
+	uid, gid := f.RunAs()
 	return fmt.Sprintf("mlframework-%s:base-1-%s-%d-%d", c.Name, f.Arch, uid, gid)
 }
 

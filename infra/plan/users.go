@@ -85,7 +85,7 @@ func (m *maker) isNew(host string) bool {
 // brokerFiles are what the broker's container mounts.
 func (m *maker) brokerFiles(l Logins) Secrets {
 	f := m.found[m.Master]
-	uid, gid := f.runAs()
+	uid, gid := f.RunAs()
 	return Secrets{Dir: f.layout().Broker(), For: Broker, Logins: l, UID: uid, GID: gid}
 }
 

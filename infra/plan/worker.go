@@ -82,7 +82,7 @@ func (m *maker) writeLogin(h Host, needs ...string) {
 // workerLogin are the credentials of a host's worker.
 func (m *maker) workerLogin(host string) Secrets {
 	f := m.found[host]
-	uid, gid := f.runAs()
+	uid, gid := f.RunAs()
 	return Secrets{Dir: f.layout().Login(host), For: broker.WorkerUser(host), UID: uid, GID: gid}
 }
 

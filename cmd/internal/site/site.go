@@ -182,6 +182,9 @@ func Explain(err error) error {
 	if _, away := errors.AsType[*remote.Error](err); away {
 		return &cli.Error{Code: cli.Unreachable, Err: err}
 	}
+	if _, unfit := errors.AsType[*agent.Fault](err); unfit {
+		return &cli.Error{Code: cli.Unreachable, Err: err}
+	}
 	if _, none := errors.AsType[*infra.NoCluster](err); none {
 		return &cli.Error{Code: cli.Unreachable, Err: err}
 	}

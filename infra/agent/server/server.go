@@ -1,6 +1,6 @@
 // Package server is the agent: what it does on its host, as handlers of HTTP.
 //
-// It runs as the user who logged in, and opens no socket: whoever has its standard input may do
+// It runs as the user who logged in, and listens on no socket: whoever has its standard input may do
 // with it what that user may. Paths below a cluster's folder go through os.Root, so that no link
 // there leads out of it, and every body is bounded.
 package server
@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"mlframework/infra/agent"
+	"mlframework/infra/engine"
 	files "mlframework/infra/filesync/server"
 )
 
@@ -31,6 +32,8 @@ type Options struct {
 	Made    int    // of the folders above Program, how many were made for it
 	// Idle is how long a client that brings files may be silent; 0 is 2 minutes.
 	Idle time.Duration
+	// Docker opens a connection to the Docker Engine; nil: to that of this machine.
+	Docker func(context.Context) (net.Conn, error)
 }
 
 // maxBody bounds the body of a request, in bytes: secrets are the largest.
@@ -50,6 +53,9 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, o Options) error {
 	sweep(o.Program)
 	if _, err := io.WriteString(conn, agent.Ready); err != nil {
 		return err
+	}
+	if o.Docker == nil {
+		o.Docker = new(engine.Dialer).Dial
 	}
 	s := &server{o: o}
 	l := &listener{conn: make(chan net.Conn, 1), ended: make(chan struct{})}
@@ -96,6 +102,10 @@ func (s *server) counted(h http.Handler) http.Handler {
 func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /lock", s.lock)
+	mux.HandleFunc("POST /docker", tunnel(s.docker))
+	mux.HandleFunc("POST /master", tunnel(master))
+	mux.HandleFunc("POST /port", tunnel(port))
+	mux.HandleFunc("POST /exec", s.exec)
 	mux.HandleFunc("PUT /folders", with(makeFolders))
 	mux.HandleFunc("DELETE /folders", with(removeRoot))
 	mux.HandleFunc("PUT /private", with(putPrivate))

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -40,10 +39,6 @@ func main() {
 	case "cat":
 		n, err := io.Copy(os.Stdout, os.Stdin)
 		fmt.Fprintln(os.Stderr, "read", n, err)
-	case "upper": // line by line
-		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-			fmt.Println(strings.ToUpper(in.Text()))
-		}
 	case "deaf": // its input is never read
 		fmt.Println("done")
 	case "print":

@@ -1,0 +1,70 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"mlframework/infra/agent"
+)
+
+// dialMaster connects to a master's socket. A group's lies where every user of the host may make
+// something of that name: the folder, the socket, and the process that listens have to be the
+// owner's before anything is sent.
+func dialMaster(ctx context.Context, s agent.Socket) (net.Conn, error) {
+	if !filepath.IsAbs(s.Path) {
+		return nil, fmt.Errorf("%q is not an absolute path", s.Path)
+	}
+	dir := filepath.Dir(s.Path)
+	if err := checkOwned(dir, fs.ModeDir, s.Owner); err != nil {
+		return nil, err
+	}
+	if err := checkOwned(s.Path, fs.ModeSocket, s.Owner); err != nil {
+		return nil, err
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", s.Path)
+	if err != nil {
+		return nil, err
+	}
+	peer, err := peerOf(conn.(*net.UnixConn))
+	if err == nil && peer != s.Owner && peer != 0 {
+		err = foreign(s.Path, fmt.Sprintf("is served by the user with the number %d", peer))
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// checkOwned returns an error where a file is of another type, another user's, or a folder in which
+// others may put files.
+func checkOwned(path string, kind fs.FileMode, owner int) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	uid := int(info.Sys().(*syscall.Stat_t).Uid)
+	switch {
+	case info.Mode().Type() == fs.ModeSymlink:
+		return foreign(path, "is a link")
+	case info.Mode().Type() != kind:
+		return foreign(path, "is not what a master makes")
+	case uid != owner:
+		return foreign(path, fmt.Sprintf("belongs to the user with the number %d", uid))
+	case kind == fs.ModeDir && info.Mode().Perm()&0o022 != 0:
+		return foreign(path, "can be changed by others")
+	}
+	return nil
+}
+
+// foreign is the error where somebody else may have made what a master should have.
+func foreign(path, why string) error {
+	return fmt.Errorf("%s %s: another user of this host may have put it there to be taken for the "+
+		"master. Remove it (rm -rf %[1]s; as root where it is not yours) and call infrainit -f",
+		path, why)
+}
