@@ -64,7 +64,6 @@ func (l *link) start(ctx context.Context, c Command, stdout, stderr io.Writer) (
 	}
 	if err != nil {
 		go s.Close()
-		l.turns.end()
 		return nil, l.notStarted(ctx, err)
 	}
 	return s, nil
@@ -78,39 +77,36 @@ func (l *link) notStarted(ctx context.Context, err error) error {
 		Remedy: fmt.Sprintf("the login shell of %s may be missing, or its key may be for one command only", l.facts.User), Err: err}
 }
 
-// open opens a session when it is this one's turn. An sshd that takes fewer than maxSessions is asked again when one of
-// ours has ended.
+// open opens a session. An sshd goes on counting one for a moment after it has told its end: where it takes no more it is asked
+// again for as long.
 func (l *link) open(ctx context.Context) (*session, error) {
+	patience := time.After(lag)
 	for {
-		if err := l.turns.take(ctx); err != nil {
-			return nil, err
-		}
-		asked := time.Now()
 		raw, err := await(ctx, l, l.client.NewSession, func(s *ssh.Session) { _ = s.Close() })
 		if err == nil {
 			return &session{Session: raw, l: l, gone: make(chan struct{})}, nil
 		}
 		var refused *ssh.OpenChannelError
 		if !errors.As(err, &refused) {
-			l.turns.end()
 			return nil, err
 		}
-		patience, stop := context.WithTimeout(ctx, sessionPatience) // for each: many may have their turn before
-		err = l.turns.refused(patience, asked)
-		stop()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
+		select {
+		case <-time.After(askLag):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-patience:
 			return nil, &Error{Host: l.name, Op: "run on " + l.name, Kind: NoSession, Err: refused,
 				Cause:  fmt.Sprintf("sshd opens no session (%s)", clip(refused.Message)),
-				Remedy: fmt.Sprintf("of ours %d are open; MaxSessions in sshd_config may be too low (its default is 10)", l.turns.taken())}
+				Remedy: "MaxSessions in sshd_config may be too low (its default is 10)"}
 		}
 	}
 }
 
-// sessionPatience is how long a refused session waits for another to end.
-const sessionPatience = 15 * time.Second
+// lag is how long an sshd may count a session that has ended; askLag is the pause between two questions.
+const (
+	lag    = 2 * time.Second
+	askLag = 20 * time.Millisecond
+)
 
 func (s *session) stdin() io.WriteCloser { return s.in }
 
@@ -118,7 +114,6 @@ func (s *session) wait() error {
 	err := s.Wait()
 	_ = s.Close()
 	close(s.gone)
-	s.l.turns.end()
 	if !s.out.begun { // what the login shell printed instead tells why
 		_, _ = s.said.Write(s.out.before)
 	}

@@ -134,7 +134,7 @@ func (a *attempt) handshake(ctx context.Context, via *hop, only []*offered) (*li
 // dial opens the connection: from a jump host, by a command, or from here.
 func (a *attempt) dial(ctx context.Context, via *hop) (net.Conn, error) {
 	if via != nil {
-		return via.l.Dial(ctx, "tcp", a.p.address())
+		return via.l.dial(ctx, a.p.address())
 	}
 	if a.p.proxy != "" {
 		return a.dialProxy(ctx)

@@ -1,11 +1,10 @@
-// Package remote runs commands on hosts and opens connections from there: over ssh, or on this machine, with one contract
-// for both. It is for infra, nvdocker and the commands to import; it imports nothing of this project.
+// Package remote runs commands on hosts, over ssh or on this machine, with one contract for both. It is for infra, nvdocker
+// and the commands to import; it imports nothing of this project.
 //
 // # One connection
 //
-// A Dialer makes one connection per host and keeps it: commands are sessions on it, and what Dial opens are channels that
-// count against no limit of sshd's. It means by a host what `ssh HOST` means: ~/.ssh/config, the agent, default keys,
-// known_hosts. Hosts behind the same jump host share the connection to it.
+// A Dialer makes one connection per host and keeps it: commands are sessions on it. It means by a host what `ssh HOST` means:
+// ~/.ssh/config, the agent, default keys, known_hosts. Hosts behind the same jump host share the connection to it.
 //
 // # Nothing waits for ever
 //

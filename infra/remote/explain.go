@@ -26,9 +26,9 @@ func (a *attempt) explain(err error) error {
 	switch is := func(no syscall.Errno) bool { return errors.Is(err, no) }; {
 	case a.trust.err != nil:
 		return a.trust.err
-	case errors.As(err, &known) && known.Host != a.name && known.Kind != Forward:
+	case errors.As(err, &known) && known.Host != a.name:
 		return a.behind(known)
-	case errors.As(err, &known) && known.Kind != Forward:
+	case errors.As(err, &known):
 		return err
 	case a.late.Load():
 		e.Kind, e.Cause = TimedOut, fmt.Sprintf("%s did not answer within %s", at, a.d.o.Timeout)

@@ -25,7 +25,6 @@ const (
 	BadKey      Kind = "key"        // a key that was named cannot be used
 	BadConfig   Kind = "config"     // what the user or ~/.ssh/config says of the host
 	NoSession   Kind = "session"    // sshd gives no session
-	Forward     Kind = "forward"    // the host did not open a connection
 	Lost        Kind = "lost"       // the connection died
 	Closed      Kind = "closed"     // by Close
 )

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -76,8 +75,7 @@ func (g through) Write(p []byte) (int, error) {
 func TestAFrozenHostIsGivenUp(t *testing.T) {
 	t.Parallel()
 	h, w := frozen(t, 3*time.Second) // given up after three times that, which no busy machine takes to answer
-	socket := echo(t, "unix", filepath.Join(t.TempDir(), "s")).Addr().String()
-	conn, err := h.Dial(t.Context(), "unix", socket)
+	conn, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +91,7 @@ func TestAFrozenHostIsGivenUp(t *testing.T) {
 	out.wait(t, "up")
 	w.hold()
 	go func() { faults <- h.Run(t.Context(), remote.Command{Argv: []string{"true"}}) }()
-	go func() { _, err := h.Dial(t.Context(), "unix", socket); faults <- err }()
+	go func() { _, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"cat"}}); faults <- err }()
 	go func() { _, err := io.ReadAll(conn); faults <- err }()
 	go func() { _, err := io.Copy(conn, zeros{}); faults <- err }()
 	for range cap(faults) {
@@ -116,7 +114,7 @@ func TestNothingWaitsForAFrozenHost(t *testing.T) {
 	if err := h.Run(ctx, remote.Command{Argv: []string{"true"}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if _, err := h.Dial(ctx, "tcp", "127.0.0.1:1"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := h.Pipe(ctx, remote.Command{Argv: []string{"true"}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
@@ -131,7 +129,7 @@ func TestNothingWaitsForAFrozenHost(t *testing.T) {
 func TestACutConnectionIsNoEnd(t *testing.T) {
 	t.Parallel()
 	h, w := frozen(t, time.Hour)
-	conn, err := h.Dial(t.Context(), "unix", echo(t, "unix", filepath.Join(t.TempDir(), "s")).Addr().String())
+	conn, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,22 +21,15 @@ type Host interface {
 	// two seconds for that, and no longer for what ignores it. After Run has returned nothing is written to Stdout and Stderr, but Stdin may be read
 	// once more.
 	//
-	// At most 8 commands run on a host at once; others wait for their turn.
+	// sshd counts every command as a session, of which it allows 10 at once (MaxSessions).
 	Run(ctx context.Context, c Command) error
 
-	// Pipe starts a command and gives its standard input and output as a connection, which takes one of the turns of Run
-	// until the command has ended. Stdin and Stdout must not be set. ctx is about the start only.
+	// Pipe starts a command and gives its standard input and output as a connection. Stdin and Stdout must not be set. ctx is
+	// about the start only.
 	//
 	// CloseWrite, which the connection has beside net.Conn, ends the input. Reading ends with io.EOF if the command ended
 	// well, else with the errors of Run. Close ends the input, too, and a moment later the command.
 	Pipe(ctx context.Context, c Command) (net.Conn, error)
-
-	// Dial opens a connection as seen from the host; network is "tcp" (address HOST:PORT) or "unix" (an absolute path).
-	// ctx is about opening only. The connection has CloseWrite. It takes no turn of Run's.
-	//
-	// Its error is an *Error of kind Forward when the host did not open it: sshd tells neither whether it may not or
-	// cannot, nor why. For a Unix socket a command that relays (Pipe) is the way around.
-	Dial(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Facts tells what is at the other end.
 	Facts() Facts

@@ -159,25 +159,6 @@ func TestRunRefusesWhatIsNoCommand(t *testing.T) {
 	})
 }
 
-func TestEightCommandsAtOnce(t *testing.T) {
-	both(t, func(t *testing.T, h remote.Host) {
-		dir := t.TempDir()
-		script := `cd "$0" 2>/dev/null || cd ` + remote.Quote(dir) + `; touch $$; ls | wc -l; sleep 0.05; rm $$`
-		var all sync.WaitGroup
-		for range 24 {
-			all.Go(func() {
-				var out bytes.Buffer
-				err := h.Run(t.Context(), remote.Command{Script: script, Stdout: &out})
-				n, _ := strconv.Atoi(strings.TrimSpace(out.String()))
-				if err != nil || n < 1 || n > 8 {
-					t.Errorf("%d at once, %v", n, err)
-				}
-			})
-		}
-		all.Wait()
-	})
-}
-
 func TestPipe(t *testing.T) {
 	both(t, func(t *testing.T, h remote.Host) {
 		conn, err := h.Pipe(t.Context(), remote.Command{Script: "cat; echo end"})
@@ -230,54 +211,6 @@ func TestPipeClosedEndsItsCommand(t *testing.T) {
 	})
 }
 
-func TestDial(t *testing.T) {
-	both(t, func(t *testing.T, h remote.Host) {
-		socket := filepath.Join(t.TempDir(), "s")
-		for network, addr := range map[string]string{"tcp": "127.0.0.1:0", "unix": socket} {
-			l := echo(t, network, addr)
-			conn, err := h.Dial(t.Context(), network, l.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			talk(t, conn, "hello", "hello")
-			conn.Close()
-		}
-		_, err := h.Dial(t.Context(), "unix", "/no/such.sock")
-		faulty(t, err, remote.Forward, "/no/such.sock", h.Name())
-		_, err = h.Dial(t.Context(), "tcp", "127.0.0.1:"+strconv.Itoa(closedPort(t)))
-		faulty(t, err, remote.Forward)
-		if _, err = h.Dial(t.Context(), "udp", "127.0.0.1:1"); err == nil {
-			t.Error("dialled udp")
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		stop()
-		if _, err := h.Dial(ctx, "unix", socket); !errors.Is(err, context.Canceled) {
-			t.Errorf("dialled with a context that has ended: %v", err)
-		}
-	})
-}
-
-func TestTwoHundredConnectionsAtOnce(t *testing.T) {
-	both(t, func(t *testing.T, h remote.Host) {
-		l := echo(t, "unix", filepath.Join(t.TempDir(), "s"))
-		conns := make([]net.Conn, 200)
-		for i := range conns {
-			c, err := h.Dial(t.Context(), "unix", l.Addr().String())
-			if err != nil {
-				t.Fatalf("connection %d: %v", i, err)
-			}
-			defer c.Close()
-			conns[i] = c
-		}
-		for _, c := range conns {
-			talk(t, c, "x", "x")
-		}
-		if err := h.Run(t.Context(), remote.Command{Argv: []string{"true"}}); err != nil {
-			t.Errorf("a command beside them: %v", err)
-		}
-	})
-}
-
 func TestClose(t *testing.T) {
 	both(t, func(t *testing.T, h remote.Host) {
 		if h.Err() != nil {
@@ -293,9 +226,7 @@ func TestClose(t *testing.T) {
 		faulty(t, h.Err(), remote.Closed)
 		faulty(t, <-ended, remote.Closed)
 		faulty(t, h.Run(t.Context(), remote.Command{Argv: []string{"true"}}), remote.Closed)
-		_, err := h.Dial(t.Context(), "unix", "/x")
-		faulty(t, err, remote.Closed)
-		_, err = h.Pipe(t.Context(), remote.Command{Argv: []string{"true"}})
+		_, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"true"}})
 		faulty(t, err, remote.Closed)
 	})
 }

@@ -2,8 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -11,16 +9,12 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// maxSessions is how many commands run on a host at once. sshd takes 10 sessions (MaxSessions), and a person may want one.
-const maxSessions = 8
-
 // link is a connection over ssh.
 type link struct {
 	name   string
 	facts  Facts
 	client *ssh.Client
 	socket *socket
-	turns  *turns
 	below  func() // lets go of the connection to the jump host
 
 	alive context.Context // its cause is why it ended
@@ -46,7 +40,7 @@ func (s *socket) Read(p []byte) (int, error) {
 
 // newLink takes over a connection whose handshake is done.
 func newLink(name string, facts Facts, client *ssh.Client, s *socket, o Options, below func()) *link {
-	l := &link{name: name, facts: facts, client: client, socket: s, turns: newTurns(maxSessions), below: below}
+	l := &link{name: name, facts: facts, client: client, socket: s, below: below}
 	l.alive, l.end = context.WithCancelCause(context.Background())
 	go func() {
 		err := client.Wait()
@@ -127,37 +121,16 @@ func await[T any](ctx context.Context, l *link, ask func() (T, error), drop func
 	}
 }
 
-// Dial opens a connection from the host.
-func (l *link) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	op := fmt.Sprintf("open %s on %s", addr, l.name)
-	if err := checkNetwork(network); err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
-	}
+// dial opens a connection from a jump host to the next one.
+func (l *link) dial(ctx context.Context, addr string) (net.Conn, error) {
 	conn, err := await(ctx, l,
-		func() (net.Conn, error) { return l.client.Dial(network, addr) },
+		func() (net.Conn, error) { return l.client.Dial("tcp", addr) },
 		func(c net.Conn) { c.Close() })
-	var refused *ssh.OpenChannelError
-	if errors.As(err, &refused) {
-		return nil, l.notOpened(op, network, refused)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
+		return nil, err
 	}
-	s := newStream(address{network, addr}, func() { conn.Close() })
+	s := newStream(address{"tcp", addr}, func() { conn.Close() })
 	go l.fromHost(s, conn)
 	go l.toHost(s, conn)
 	return s, nil
-}
-
-// notOpened names what may be behind a refusal, which sshd words alike in all cases.
-func (l *link) notOpened(op, network string, refused *ssh.OpenChannelError) error {
-	e := &Error{Host: l.name, Op: op, Kind: Forward, Err: refused,
-		Cause: fmt.Sprintf("sshd did not open it (%s)", clip(refused.Message))}
-	if network == "unix" {
-		e.Remedy = fmt.Sprintf("the socket may be missing, closed to user %s, or sshd_config says AllowStreamLocalForwarding no or "+
-			"AllowTcpForwarding no", l.facts.User)
-	} else {
-		e.Remedy = "nothing may listen there, or sshd_config says AllowTcpForwarding no"
-	}
-	return e
 }

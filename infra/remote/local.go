@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os/exec"
@@ -17,13 +16,12 @@ import (
 // local is this machine.
 type local struct {
 	user  string
-	turns chan struct{}
 	alive context.Context
 	end   context.CancelCauseFunc
 }
 
 func newLocal(user string) *local {
-	l := &local{user: user, turns: make(chan struct{}, maxSessions)}
+	l := &local{user: user}
 	l.alive, l.end = context.WithCancelCause(context.Background())
 	return l
 }
@@ -47,57 +45,25 @@ func (l *local) Pipe(ctx context.Context, c Command) (net.Conn, error) {
 	return pipe(ctx, l.alive, l, c)
 }
 
-func (l *local) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	op := fmt.Sprintf("open %s on %s", addr, Local)
-	if err := l.Err(); err != nil {
-		return nil, err
-	}
-	if err := checkNetwork(network); err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
-	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
-	if err != nil && ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err != nil {
-		return nil, &Error{Host: Local, Op: op, Kind: Forward, Cause: clip(plain(err)), Err: err}
-	}
-	return conn, nil
-}
-
-func checkNetwork(network string) error {
-	if network != "tcp" && network != "unix" {
-		return fmt.Errorf("network %q is neither tcp nor unix", network)
-	}
-	return nil
-}
-
 // process is a command on this machine.
 type process struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	gone chan struct{}
-	done func()
 }
 
-func (l *local) start(ctx context.Context, c Command, stdout, stderr io.Writer) (running, error) {
+func (l *local) start(_ context.Context, c Command, stdout, stderr io.Writer) (running, error) {
 	script, err := c.script()
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case l.turns <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	p := &process{cmd: exec.Command("/bin/sh", "-c", script), gone: make(chan struct{}), done: func() { <-l.turns }}
+	p := &process{cmd: exec.Command("/bin/sh", "-c", script), gone: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = stdout, stderr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that all of it can be ended, and Ctrl-C is for us
 	if p.in, err = p.cmd.StdinPipe(); err == nil {
 		err = p.cmd.Start()
 	}
 	if err != nil {
-		p.done()
 		return nil, &Error{Host: Local, Op: "run on " + Local, Kind: NoSession, Cause: clip(plain(err)), Err: err}
 	}
 	return p, nil
@@ -108,7 +74,6 @@ func (p *process) stdin() io.WriteCloser { return p.in }
 func (p *process) wait() error {
 	err := p.cmd.Wait()
 	close(p.gone)
-	p.done()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		return err

@@ -3,38 +3,9 @@ package remote_test
 import (
 	"io"
 	"net"
-	"sync"
 	"syscall"
 	"testing"
 )
-
-// echo listens and sends back what comes.
-func echo(t *testing.T, network, addr string) net.Listener {
-	t.Helper()
-	l, err := net.Listen(network, addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var running sync.WaitGroup
-	running.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			defer c.Close() // the other end may live longer than the test
-			running.Go(func() {
-				defer c.Close()
-				_, _ = io.Copy(c, c)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		running.Wait()
-	})
-	return l
-}
 
 // talk says something, ends its side, and wants an answer up to the end.
 func talk(t *testing.T, c net.Conn, say, want string) {
