@@ -389,3 +389,24 @@ func TestFetchedByPatterns(t *testing.T) {
 		}
 	}
 }
+
+// A folder that cannot be listed, here as its name is not UTF-8, is left out, and nothing else is.
+func TestAFolderThatCannotBeListed(t *testing.T) {
+	t.Parallel()
+	root, _ := hostWith(t, map[string]string{"0/a": "a", "0/b\xff/in": "lost", "0/c": "c"})
+	dir := t.TempDir()
+	done, err := fetch(t, root, dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"0": "folder", "0/a": "a", "0/c": "c"}
+	got := fetched(t, dir)
+	for name, content := range want {
+		if !strings.HasSuffix(got[name], content) {
+			t.Errorf("%s is %q", name, got[name])
+		}
+	}
+	if len(got) != len(want) || len(done.Skipped) != 1 || !strings.HasPrefix(done.Skipped[0].Path, "run-1/0/b") {
+		t.Errorf("%v, skipped %v", got, done.Skipped)
+	}
+}

@@ -140,7 +140,7 @@ func FuzzFarSide(f *testing.F) {
 			return
 		}
 		mux := http.NewServeMux()
-		server.Handle(mux, server.Options{Fail: func(w http.ResponseWriter, err error) { http.Error(w, err.Error(), 422) }})
+		server.Handle(mux, server.Options{Fail: func(w http.ResponseWriter, err error) { http.Error(w, err.Error(), http.StatusUnprocessableEntity) }})
 		mux.ServeHTTP(httptest.NewRecorder(), r)
 		if ctx.Err() != nil {
 			t.Error("it did not end")

@@ -46,18 +46,22 @@ type process struct {
 	root string // for its client
 	io.Reader
 	io.WriteCloser
-	cmd  *exec.Cmd
-	once sync.Once
+	cmd    *exec.Cmd
+	closed sync.Once
+	ended  sync.Once
 }
+
+// wait waits for the end of the process.
+func (p *process) wait() { p.ended.Do(func() { _ = p.cmd.Wait() }) }
 
 // Close ends the connection and waits for the process.
 func (p *process) Close() error {
-	p.once.Do(func() {
+	p.closed.Do(func() {
 		p.WriteCloser.Close()
 		if r, ok := p.Reader.(io.Closer); ok {
 			r.Close()
 		}
-		_ = p.cmd.Wait()
+		p.wait()
 	})
 	return nil
 }

@@ -233,8 +233,8 @@ func TestCutPushLeavesTheOldRevision(t *testing.T) {
 func TestCutPushGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(p *process){
-		"cut":    func(p *process) { p.Close() },
-		"killed": func(p *process) { _ = p.cmd.Process.Kill(); p.Close() },
+		"cut":    func(p *process) { p.WriteCloser.Close(); p.wait() },
+		"killed": func(p *process) { _ = p.cmd.Process.Kill(); p.wait() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

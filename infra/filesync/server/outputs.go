@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"mlframework/infra/filesync"
 	"mlframework/infra/layout"
@@ -125,6 +126,9 @@ func outputs(
 				return ctx.Err()
 			}
 			e, skip := output(sweep, name, item, err)
+			if last := len(all) - 1; last >= 0 && all[last].Path == e.Path {
+				all = all[:last] // a folder that turns out not to be readable
+			}
 			if e.Kind != "" {
 				all = append(all, e)
 			}
@@ -145,7 +149,7 @@ func output(
 	e.Path = name
 	if len(name) > filesync.MaxText {
 		return projects.Entry{Path: name[:filesync.MaxText], Kind: filesync.Other,
-			Link: "its path is too long"}, fs.SkipDir
+			ModTime: time.Unix(0, 0), Link: "its path is too long"}, fs.SkipDir
 	}
 	var info fs.FileInfo
 	if failed == nil {
@@ -155,7 +159,7 @@ func output(
 		return projects.Entry{}, nil
 	}
 	if failed != nil {
-		return projects.Entry{Path: name, Kind: filesync.Other,
+		return projects.Entry{Path: name, Kind: filesync.Other, ModTime: time.Unix(0, 0),
 			Link: "it cannot be read: " + cause(failed)}, fs.SkipDir
 	}
 	e.Mode, e.ModTime = info.Mode().Perm(), info.ModTime()

@@ -82,6 +82,7 @@ type awake struct {
 func (a *awake) Read(to []byte) (int, error) {
 	_ = a.of.SetReadDeadline(time.Now().Add(a.idle)) // one that has none is no connection
 	n, err := a.Reader.Read(to)
+	_ = a.of.SetReadDeadline(time.Time{}) // while the host works the client waits for it
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = fmt.Errorf("the client was silent for %v in the middle of a push", a.idle)
 	}
