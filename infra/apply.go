@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -27,21 +26,8 @@ type applier struct {
 	shipping chan struct{}
 	// before are the secrets before a rotation that the broker does not know of; nil: there is none.
 	before *broker.Secrets
-	stuck  bool // some of what a rotation wrote could not be taken back: it goes forward
-}
-
-// undo takes back what a step did.
-type undo struct {
-	host, what string
-	do         func(context.Context) error
-	rotation   bool // of secrets: not when the broker has the new ones
-}
-
-// undoes notes how to take back what a step is about to do: before it does, as a call that is cut off may have been carried out.
-func (a *applier) undoes(m *machine, what string, do func(context.Context) error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.undone = append(a.undone, undo{host: m.name, what: what, do: do})
+	// cannotGoBack: some of what a rotation wrote could not be taken back, so it goes forward.
+	cannotGoBack bool
 }
 
 // changeTime bounds one change that is not cut off.
@@ -51,25 +37,6 @@ const changeTime = time.Minute
 // gave up, and a rollback would race with it.
 func withoutCancel(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), changeTime)
-}
-
-// undoTime bounds the taking back of everything.
-const undoTime = 2 * time.Minute
-
-// rollback takes back what was done, the last first. It goes on past what cannot be.
-func (a *applier) rollback(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-	defer cancel()
-	var errs []error
-	for _, u := range slices.Backward(a.undone) {
-		begun := a.o.Now()
-		if err := u.do(ctx); err != nil {
-			errs = append(errs, &StepError{u.host, u.what, err})
-			continue
-		}
-		a.o.Report.Did(u.host, u.what, a.o.Now().Sub(begun))
-	}
-	return errors.Join(errs...)
 }
 
 // do carries out one step.

@@ -25,7 +25,7 @@ func (u *up) credentials(ctx context.Context) error {
 		return err
 	}
 	return orNil(problems(u.each(u.reached(), func(m *machine) error {
-		m.found.Stale = nil
+		m.found.Outdated = nil
 		l := layout.Root(m.found.Root)
 		if m.found.Marker == nil || m != master && u.request.DryRun != nil {
 			return nil // there is nothing yet, or the program would have to be brought to look
@@ -81,8 +81,8 @@ func (m *machine) compare(ctx context.Context, kept broker.Secrets, user, dir st
 		if err != nil {
 			return err
 		}
-		if text != "" && text != string(f.Data) && !slices.Contains(m.found.Stale, user) {
-			m.found.Stale = append(m.found.Stale, user)
+		if text != "" && text != string(f.Data) && !slices.Contains(m.found.Outdated, user) {
+			m.found.Outdated = append(m.found.Outdated, user)
 		}
 	}
 	return nil
@@ -129,9 +129,9 @@ func (a *applier) beginRotation(m *machine, before broker.Secrets) {
 	a.undone = append(a.undone, undo{host: m.name, what: "keep the passwords and certificates of before", rotation: true,
 		do: func(ctx context.Context) error {
 			a.mu.Lock()
-			stuck := a.stuck
+			cannotGoBack := a.cannotGoBack
 			a.mu.Unlock()
-			if stuck {
+			if cannotGoBack {
 				return errors.New("some of the new ones were not taken back")
 			}
 			_, err := a.changeSecrets(ctx, m, func(broker.Secrets) (broker.Secrets, error) { return before, nil })
@@ -156,7 +156,7 @@ func (a *applier) undoesRotation(m *machine, do plan.Secrets, files func(broker.
 			if err != nil {
 				a.mu.Lock()
 				defer a.mu.Unlock()
-				a.stuck = true
+				a.cannotGoBack = true
 			}
 			return err
 		}})

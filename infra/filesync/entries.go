@@ -22,8 +22,8 @@ var kindLetters = map[projects.Kind]byte{
 	projects.File: 'f', projects.Dir: 'd', projects.Symlink: 'l', Other: 'o',
 }
 
-// MaxText bounds a path, name or target in bytes: PATH_MAX of Linux.
-const MaxText = 4096
+// MaxName bounds a path, name or target in bytes: PATH_MAX of Linux.
+const MaxName = 4096
 
 // AppendEntry encodes an entry, as manifests of releases have it: the kind's letter, path, mode,
 // size, seconds, nanoseconds, hash (0 or 32 bytes), target. Names may be no UTF-8.
@@ -106,7 +106,7 @@ func ReadManifest(from *bufio.Reader, revision string) (*projects.Manifest, erro
 type decoder struct {
 	from *bufio.Reader
 	err  error
-	b    [MaxText]byte
+	b    [MaxName]byte
 }
 
 func (d *decoder) letter() (b byte) {
@@ -131,7 +131,7 @@ func (d *decoder) number(limit uint64) (v uint64) {
 }
 
 func (d *decoder) text() string {
-	b := d.b[:d.number(MaxText)]
+	b := d.b[:d.number(MaxName)]
 	if d.err == nil {
 		_, d.err = io.ReadFull(d.from, b)
 	}

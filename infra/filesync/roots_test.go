@@ -139,7 +139,7 @@ func TestSilentClientLosesTheLock(t *testing.T) {
 	go func() {
 		ended <- server.Serve(t.Context(), there, server.Options{Idle: 50 * time.Millisecond})
 	}()
-	c := client(&stuck{Conn: here, after: 1000}, root, anna)
+	c := client(&stalled{Conn: here, after: 1000}, root, anna)
 	_, err := c.Push(t.Context(), scan(t, dir), filesync.PushOptions{})
 	refused(t, err, "the client was silent for 50ms in the middle of a push")
 	push(t, root, scan(t, dir))
@@ -147,13 +147,13 @@ func TestSilentClientLosesTheLock(t *testing.T) {
 	must(t, <-ended)
 }
 
-// stuck swallows what is written after so many bytes.
-type stuck struct {
+// stalled swallows what is written after so many bytes.
+type stalled struct {
 	net.Conn
 	after int
 }
 
-func (s *stuck) Write(b []byte) (int, error) {
+func (s *stalled) Write(b []byte) (int, error) {
 	if s.after -= len(b); s.after < 0 {
 		return len(b), nil
 	}

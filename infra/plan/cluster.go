@@ -95,7 +95,7 @@ type Found struct {
 	Reached    string             // the name or address under which it was reached from here
 	Reaches    []string           // addresses of the master's host with which it can speak, best first
 	Logins     Logins             // of the master's host
-	Stale      []string           // users of the broker whose credentials on the host are others than the master's host keeps
+	Outdated   []string           // users of the broker with other credentials here than are kept
 	Due        Due                // of the master's host
 	Running    []string           // tasks that the host's worker runs, as far as the master tells
 	Shares     string             // name of the host whose home folder this one has, too; "" for the first and all others

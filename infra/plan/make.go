@@ -267,7 +267,7 @@ func (m *maker) master() {
 		}
 		m.add(h.Name, "secrets", title, files, h.Name+"/folders")
 	}
-	if !m.runs(h.Name, Broker) || !m.runs(h.Name, Master) || m.stale(h.Name, broker.Master) {
+	if !m.runs(h.Name, Broker) || !m.runs(h.Name, Master) || m.outdated(h.Name, broker.Master) {
 		m.add(h.Name, "credentials", "write the master's credentials", Secrets{Dir: l.Master(), For: broker.Master, UID: uid, GID: gid}, h.Name+"/secrets")
 	}
 	if !m.settled(h.Name) {

@@ -15,8 +15,8 @@ import (
 // whoever comes back reads its credentials anew. Last, the authority of before is forgotten.
 //
 // A call that is cut off before the broker has changed leaves connections that go on, and one
-// after that hosts that can come back; the next call finds which credentials are stale (Found.Stale)
-// and what is to be finished (Due.Rotation).
+// after that hosts that can come back; the next call finds which credentials are outdated
+// (Found.Outdated) and what is to be finished (Due.Rotation).
 
 // MonitorTokens is for whom the monitor's tokens are.
 const MonitorTokens = "monitor tokens"
@@ -58,9 +58,9 @@ func (m *maker) turns() bool {
 // renews reports whether the broker gets another certificate from the same authority.
 func (m *maker) renews() bool { return m.due().Certificate && !m.turns() && !m.Adds }
 
-// stale reports whether a host has other credentials of a user than it is to have.
-func (m *maker) stale(host, user string) bool {
-	return m.turns() || slices.Contains(m.found[host].Stale, user)
+// outdated reports whether a host has other credentials of a user than it is to have.
+func (m *maker) outdated(host, user string) bool {
+	return m.turns() || slices.Contains(m.found[host].Outdated, user)
 }
 
 // rotate is a rotation until the broker's own files are written.
@@ -114,7 +114,7 @@ func (m *maker) reportedNeed(host string) string {
 		return ""
 	case m.turns():
 		return host + "/reach"
-	case m.stale(host, broker.WorkerUser(host)):
+	case m.outdated(host, broker.WorkerUser(host)):
 		return host + "/login of worker"
 	}
 	return ""

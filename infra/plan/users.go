@@ -79,7 +79,7 @@ func (m *maker) usersChange() bool {
 // isNew reports whether the credentials of a worker that runs may be none that the broker knows.
 func (m *maker) isNew(host string) bool {
 	user := broker.WorkerUser(host)
-	return m.logins().Pending || m.stale(host, user) || !slices.Contains(m.logins().Users, user)
+	return m.logins().Pending || m.outdated(host, user) || !slices.Contains(m.logins().Users, user)
 }
 
 // brokerFiles are what the broker's container mounts.

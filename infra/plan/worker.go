@@ -18,7 +18,7 @@ func (m *maker) worker(h Host) {
 	switch {
 	case !runs:
 		m.startWorker(h, f)
-	case m.stale(h.Name, broker.WorkerUser(h.Name)):
+	case m.outdated(h.Name, broker.WorkerUser(h.Name)):
 		m.writeLogin(h)
 	}
 	if m.left(h.Name) || runs && m.givenUp(h.Name) {

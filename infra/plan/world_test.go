@@ -159,24 +159,24 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 	}
 }
 
-// look finds what credentials are stale, and what is to be finished.
+// look finds what credentials are outdated, and what is to be finished.
 func (w *world) look(c plan.Cluster) {
 	for name, f := range w.found {
-		f.Stale, f.Due.Rotation = nil, false
-		if w.stale(w.login[name], "worker-"+name, name) {
-			f.Stale = append(f.Stale, "worker-"+name)
+		f.Outdated, f.Due.Rotation = nil, false
+		if w.outdated(w.login[name], "worker-"+name, name) {
+			f.Outdated = append(f.Outdated, "worker-"+name)
 		}
 		if name == c.Master {
 			f.Due.Rotation = len(w.previous) > 0
-			if w.stale(w.master, broker.Master, broker.Master) {
-				f.Stale = append(f.Stale, broker.Master)
+			if w.outdated(w.master, broker.Master, broker.Master) {
+				f.Outdated = append(f.Outdated, broker.Master)
 			}
 		}
 		w.found[name] = f
 	}
 }
 
-func (w *world) stale(has int, user, who string) bool {
+func (w *world) outdated(has int, user, who string) bool {
 	kept := w.passwords[user]
 	return has != 0 && kept != 0 && (has != kept || !slices.Equal(w.trusts[who], w.trust()))
 }

@@ -147,8 +147,8 @@ func output(
 	sweep *os.Root, name string, item fs.DirEntry, failed error,
 ) (e projects.Entry, skip error) {
 	e.Path = name
-	if len(name) > filesync.MaxText {
-		return projects.Entry{Path: name[:filesync.MaxText], Kind: filesync.Other,
+	if len(name) > filesync.MaxName {
+		return projects.Entry{Path: name[:filesync.MaxName], Kind: filesync.Other,
 			ModTime: time.Unix(0, 0), Link: "its path is too long"}, fs.SkipDir
 	}
 	var info fs.FileInfo

@@ -1,0 +1,42 @@
+package infra
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// undo takes back what a step did.
+type undo struct {
+	host, what string
+	do         func(context.Context) error
+	rotation   bool // of secrets: not when the broker has the new ones
+}
+
+// undoes notes how to take back what a step is about to do: before it does, as a call that is cut
+// off may have been carried out.
+func (a *applier) undoes(m *machine, what string, do func(context.Context) error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.undone = append(a.undone, undo{host: m.name, what: what, do: do})
+}
+
+// undoTime bounds the taking back of everything.
+const undoTime = 2 * time.Minute
+
+// rollback takes back what was done, the last first. It goes on past what cannot be.
+func (a *applier) rollback(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	var errs []error
+	for _, u := range slices.Backward(a.undone) {
+		begun := a.o.Now()
+		if err := u.do(ctx); err != nil {
+			errs = append(errs, &StepError{u.host, u.what, err})
+			continue
+		}
+		a.o.Report.Did(u.host, u.what, a.o.Now().Sub(begun))
+	}
+	return errors.Join(errs...)
+}
