@@ -1,13 +1,15 @@
 # Starts the agent in the place of this script, and has its program sent where it is not there.
 # What it says to the other side is behind the word mlframework-agent: send ARCHITECTURE, fault KIND
-# TEXT. Before it stand variables with names of folders and files (bootstrap.go). Its arguments are three for each program: architecture, sha256, size in bytes.
+# TEXT. Before it stand variables with names of folders and files (bootstrap.go). Its arguments are
+# three for each program: architecture, sha256, size in bytes.
 before=$(umask)
 umask 077
 say() { printf 'mlframework-agent %s\n' "$*"; }
-new= made=0
+new= put= made=0
 fault() {
 	if [ -n "$new" ]; then
-		rm -f "$part" "$program"
+		rm -f "$part"
+		[ -z "$put" ] || rm -f "$program" # else it is another start's that came meanwhile
 		dir=$cache
 		while [ "$made" -gt 0 ]; do
 			rmdir "$dir" 2>/dev/null
@@ -52,6 +54,7 @@ if ! intact; then
 	is=$(sha256sum "$part") || fault tool sha256sum
 	[ "${is%% *}" = "$sum" ] || fault damaged "$cache"
 	why=$({ chmod 755 "$part" && mv -f "$part" "$program"; } 2>&1) || fault write "$why"
+	put=yes
 fi
 umask "$before"
 "$program" agent --program "$program" --made "$made"

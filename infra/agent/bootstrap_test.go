@@ -261,6 +261,21 @@ func TestHostsWithoutAgent(t *testing.T) {
 	}
 }
 
+// A program that came meanwhile, from another start, is not removed by one whose own fails.
+func TestAFailedStartLeavesAnothersProgram(t *testing.T) {
+	t.Parallel()
+	home, programs := t.TempDir(), program(t, ready)
+	file := filepath.Join(home, ".cache", "mlframework", "sweepd-"+programs[1].Sum)
+	arrives := func() { must(t, os.WriteFile(file, []byte(ready), 0o755)) }
+	_, err := agent.Start(t.Context(), "gpu1", hostShell(t, home, "ulimit -f 0"), programs, arrives)
+	if f, ok := errors.AsType[*agent.Fault](err); !ok || !strings.Contains(f.Cause, "written") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Errorf("the other's program: %v", err)
+	}
+}
+
 func TestStartEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("enough"))
