@@ -369,6 +369,8 @@ func TestFetchedByPatterns(t *testing.T) {
 	root, _ := hostWith(t, map[string]string{
 		"0/model.pt": "m", "0/deep/a.pt": "a", "0/deep/b.txt": "b", "0/best": "-> deep/state", "0/deep/state/x": "x", "0/deep/state/y": "y", "0/loop": "-> loop",
 		"0/away": "-> /etc/passwd", "0/empty/": "", "1/model.pt": "n", "1/stdout.log": "s",
+		"2/best.bin": "-> last", "2/last": "-> ck/now/m", "2/ck/now": "-> ../runs/7", "2/runs/7/m": "m",
+		"2/runs/7/other": "o", "2/all": "-> ck/now", "2/round": "-> turn/m", "2/turn": "-> round",
 	})
 	for _, c := range []struct {
 		patterns, want string
@@ -378,6 +380,11 @@ func TestFetchedByPatterns(t *testing.T) {
 		{"deep/ !*.txt", "0 0/deep 0/deep/a.pt 0/deep/state 0/deep/state/x 0/deep/state/y"},
 		{"best loop", "0 0/best 0/deep 0/deep/state 0/deep/state/x 0/deep/state/y 0/loop"},
 		{"away", "0"},
+		{"best.bin", "2 2/best.bin 2/ck 2/ck/now 2/last 2/runs 2/runs/7 2/runs/7/m"},
+		{"best.bin now", "2 2/best.bin 2/ck 2/ck/now 2/last 2/runs 2/runs/7 2/runs/7/m " +
+			"2/runs/7/other"},
+		{"all", "2 2/all 2/ck 2/ck/now 2/runs 2/runs/7 2/runs/7/m 2/runs/7/other"},
+		{"round", "2 2/round 2/turn"},
 		{"nothing", ""},
 	} {
 		dir := t.TempDir()

@@ -8,21 +8,25 @@ import (
 	"mlframework/projects"
 )
 
-// choose returns a function that reports whether an entry of what a host offers is wanted: what patterns name, what links among that
-// lead to, and the folders of both. No patterns want everything.
-func choose(ctx context.Context, patterns []string, offered []projects.Entry) (func(projects.Entry) bool, error) {
+// choose returns a function that reports whether an entry of what a host offers is wanted: what
+// patterns name, what links among that lead to, through whichever links, and the folders of both.
+// No patterns want everything.
+func choose(
+	ctx context.Context, patterns []string, offered []projects.Entry,
+) (func(projects.Entry) bool, error) {
 	if len(patterns) == 0 {
 		return func(projects.Entry) bool { return true }, nil
 	}
 	named := projects.Selection(patterns)
-	places := make(map[string]int, len(offered)) // in offered, by path
-	within := map[string][]int{}                 // what lies in a folder; its folders, too
+	s := selection{offered: offered, places: make(map[string]int, len(offered)),
+		wanted: map[string]bool{}}
+	within := map[string][]int{} // what lies in a folder; its folders, too
 	var found []int
 	for i, e := range offered {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		places[e.Path] = i
+		s.places[e.Path] = i
 		_, below, in := strings.Cut(e.Path, "/")
 		if !in {
 			continue
@@ -33,33 +37,73 @@ func choose(ctx context.Context, patterns []string, offered []projects.Entry) (f
 			found = append(found, i)
 		}
 	}
-	wanted := map[string]bool{}
-	opened := map[string]bool{} // folders of which everything is wanted
+	seen := map[int]bool{}
 	for len(found) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		e := offered[found[len(found)-1]]
+		i := found[len(found)-1]
 		found = found[:len(found)-1]
+		if seen[i] {
+			continue
+		}
+		seen[i] = true
+		e := offered[i]
 		if e.Kind == projects.Dir {
-			if !opened[e.Path] {
-				opened[e.Path] = true
-				found = append(found, within[e.Path]...)
-			}
+			found = append(found, within[e.Path]...)
 			continue
 		}
-		if wanted[e.Path] {
-			continue
-		}
-		for at := e.Path; at != "." && !wanted[at]; at = path.Dir(at) {
-			wanted[at] = true
-		}
+		s.want(e.Path)
 		if e.Kind != projects.Symlink {
 			continue
 		}
-		if target, there := places[path.Join(path.Dir(e.Path), e.Link)]; there {
+		if target, there := s.follow(e); there {
 			found = append(found, target)
 		}
 	}
-	return func(e projects.Entry) bool { return wanted[e.Path] }, nil
+	return func(e projects.Entry) bool { return s.wanted[e.Path] }, nil
+}
+
+// A selection is what is wanted of an offer.
+type selection struct {
+	offered []projects.Entry
+	places  map[string]int // in offered, by path
+	wanted  map[string]bool
+}
+
+// want wants a path and its folders.
+func (s *selection) want(name string) {
+	for ; name != "." && !s.wanted[name]; name = path.Dir(name) {
+		s.wanted[name] = true
+	}
+}
+
+// maxHops is how many links lead to a target at most, as in Linux.
+const maxHops = 40
+
+// follow returns the place of what a link leads to, and wants the links on the way there. There is
+// nothing behind a link that is not fetched, as it may lead out of its task's folder, nor where
+// links lead in a circle.
+func (s *selection) follow(link projects.Entry) (target int, there bool) {
+	if !staysBelow(link) {
+		return 0, false
+	}
+	at, rest := path.Dir(link.Path), link.Link
+	for hops := 1; rest != ""; {
+		var name string
+		name, rest, _ = strings.Cut(rest, "/")
+		at = path.Join(at, name)
+		if target, there = s.places[at]; !there {
+			return 0, false
+		}
+		if link = s.offered[target]; link.Kind != projects.Symlink {
+			continue
+		}
+		if hops++; hops > maxHops || !staysBelow(link) {
+			return 0, false
+		}
+		s.want(at)
+		at, rest = path.Dir(at), link.Link+"/"+rest
+	}
+	return target, there
 }
