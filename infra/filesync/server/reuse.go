@@ -16,10 +16,11 @@ func (r *root) reuse(
 	ctx context.Context, a *projects.Assembly,
 ) (wanted []projects.Entry, err error) {
 	files := a.Lacking()
-	found, err := r.find(files)
+	revisions, err := r.revisions()
 	if err != nil {
 		return nil, err
 	}
+	found := find(files, revisions, r.stored)
 	lacking := make([]bool, len(files))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
@@ -57,22 +58,22 @@ type source struct {
 	file     projects.Entry
 }
 
-// find looks for contents in the releases, by what their manifests say.
-func (r *root) find(files []projects.Entry) (map[string]source, error) {
+// find looks for contents in revisions, by what their manifests say, until it knows where each is.
+func find(
+	files []projects.Entry, revisions []string, stored func(string) (*projects.Manifest, error),
+) map[string]source {
 	wanted := make(map[string]bool, len(files))
 	for _, e := range files {
-		wanted[e.Hash] = e.Size > 0
-	}
-	revisions, err := r.revisions()
-	if err != nil {
-		return nil, err
+		if e.Size > 0 {
+			wanted[e.Hash] = true
+		}
 	}
 	found := map[string]source{}
 	for _, revision := range revisions {
 		if len(found) == len(wanted) {
 			break
 		}
-		m, err := r.stored(revision)
+		m, err := stored(revision)
 		if err != nil {
 			continue // a release without manifest has nothing that is known
 		}
@@ -82,5 +83,5 @@ func (r *root) find(files []projects.Entry) (map[string]source, error) {
 			}
 		}
 	}
-	return found, nil
+	return found
 }
