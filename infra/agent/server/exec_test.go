@@ -4,11 +4,15 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"mlframework/infra/agent"
 	"mlframework/infra/agent/server"
@@ -92,5 +96,90 @@ func TestExecEndsWithItsRequest(t *testing.T) {
 				t.Errorf("it is there: %v", err)
 			}
 		})
+	}
+}
+
+// fifo is a named pipe, whose other end programs may hold. Reading it is bounded.
+func fifo(t *testing.T) (path string, end *os.File) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "fifo")
+	must(t, syscall.Mkfifo(path, 0o600))
+	end, err := os.OpenFile(path, os.O_RDWR, 0)
+	must(t, err)
+	t.Cleanup(func() { end.Close() })
+	must(t, end.SetDeadline(time.Now().Add(time.Minute)))
+	return path, end
+}
+
+// A program that has ended is not there any more to write again what it wrote: however late the
+// client reads it, it has all of it.
+func TestExecOfASlowClient(t *testing.T) {
+	t.Parallel()
+	c := start(t, server.Options{})
+	path, late := fifo(t)
+	// More than flow control lets through, by what the pipe to the agent holds. Behind the program
+	// something else measures the time.
+	const size = 1<<20 + 96<<10
+	out, err := c.Output(t.Context(), "sh", "-c", fmt.Sprintf(
+		"(sleep 4; echo >%s) </dev/null >/dev/null 2>&1 & exec head -c %d /dev/zero", path, size))
+	must(t, err)
+	defer out.Close()
+	_, err = late.Read(make([]byte, 1))
+	must(t, err)
+	if n, err := io.Copy(io.Discard, out); n != size || err != nil {
+		t.Errorf("%d of %d bytes, %v", n, size, err)
+	}
+}
+
+// What a program leaves behind may keep its output open, and write: that is waited for, but not
+// for ever. It is left alone, as by ssh.
+func TestExecLeavesDaemons(t *testing.T) {
+	t.Parallel()
+	for name, q := range map[string]struct{ script, want string }{
+		"silent":        {"echo some; exec sleep 120 &", "some\n"},
+		"still writing": {"echo some; { sleep 0.1; echo more; exec sleep 120; } &", "some\nmore\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path, alive := fifo(t)
+			out, err := start(t, server.Options{}).Output(t.Context(), "sh", "-c",
+				q.script+" echo $! >"+path)
+			must(t, err)
+			defer out.Close()
+			all, err := io.ReadAll(out)
+			if string(all) != q.want || err != nil {
+				t.Errorf("%q, %v", all, err)
+			}
+			line, err := bufio.NewReader(alive).ReadString('\n')
+			must(t, err)
+			pid, err := strconv.Atoi(strings.TrimSpace(line))
+			must(t, err)
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Errorf("it is gone: %v", err)
+			}
+		})
+	}
+}
+
+// What does not end when it is told to is killed, also where the program itself has ended.
+func TestExecKillsAll(t *testing.T) {
+	t.Parallel()
+	c, wait := run(t, server.Options{})
+	path := filepath.Join(t.TempDir(), "fifo")
+	must(t, syscall.Mkfifo(path, 0o600))
+	out, err := c.Output(t.Context(), "sh", "-c",
+		"(trap '' TERM; exec 3>"+path+"; echo here; exec sleep 120) & wait")
+	must(t, err)
+	defer out.Close()
+	held, err := os.OpenFile(path, os.O_RDONLY, 0)
+	must(t, err)
+	defer held.Close()
+	must(t, held.SetDeadline(time.Now().Add(time.Minute)))
+	_, err = io.ReadFull(out, make([]byte, len("here\n")))
+	must(t, err)
+	out.Close()
+	wait()
+	if _, err := held.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("it goes on: %v", err)
 	}
 }
