@@ -25,7 +25,7 @@ const (
 // time beside the core, and allocates next to nothing.
 type fleet struct {
 	*rand.Rand
-	meter   meter
+	meter   *meter
 	core    *core.Core
 	now     time.Time
 	moments int64

@@ -20,7 +20,7 @@ func TestClock(t *testing.T) {
 		return now
 	}
 	event := func(kind task.EventKind, attempt int, o *task.Outcome) {
-		l.Event(task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: attempt,
+		l.Event(&task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: attempt,
 			Start: &task.Start{}, Outcome: o}, now)
 	}
 	behind := time.Duration(0)
@@ -65,7 +65,7 @@ func TestClockOfAShortTask(t *testing.T) {
 	now = now.Add(time.Hour)
 	l.Clock(now)
 	for _, kind := range []task.EventKind{task.ClaimedEvent, task.StartedEvent, task.EndedEvent} {
-		l.Event(task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: 1,
+		l.Event(&task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: 1,
 			Start:   &task.Start{},
 			Outcome: &task.Outcome{Class: task.Success, Duration: 3 * time.Millisecond}}, now)
 	}

@@ -27,7 +27,7 @@ var happens = map[string]func(*bed){
 	},
 	"its host could not run it": func(b *bed) { b.end(0, task.Loss) },
 	"its host could not run it, in quarantine": func(b *bed) {
-		b.EndOnUnfitHost(task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1,
+		b.EndOnUnfitHost(&task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1,
 			Outcome: &task.Outcome{Class: task.Loss}}, at(1))
 	},
 	"cancelled":          func(b *bed) { b.CancelTask(0, "enough", at(1)) },
@@ -39,7 +39,7 @@ var happens = map[string]func(*bed){
 	"stopped by a pause": func(b *bed) { b.Pause("wait", true); b.end(0, task.Stopped) },
 	"a person's retry":   func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, false) },
 	"a late result of an earlier attempt": func(b *bed) {
-		b.Event(task.Event{Kind: task.EndedEvent, Worker: "v", Attempt: 1,
+		b.Event(&task.Event{Kind: task.EndedEvent, Worker: "v", Attempt: 1,
 			Outcome: &task.Outcome{Class: task.Success}}, at(1))
 	},
 }

@@ -12,8 +12,8 @@ import (
 // Event applies what a worker reports of an attempt that was placed on it; now is the master's
 // time, as clocks of hosts differ. Events that repeat change nothing; what belongs to an attempt
 // that no longer counts is fenced: its program is stopped, its result is kept as superseded.
-func (l *Ledger) Event(e task.Event, now time.Time) {
-	t := l.currentTask(e)
+func (l *Ledger) Event(e *task.Event, now time.Time) {
+	t := l.current(e.Worker, e.Index, e.Attempt)
 	if t == nil {
 		l.fence(e)
 		return
@@ -50,8 +50,8 @@ func (l *Ledger) Event(e task.Event, now time.Time) {
 
 // EndOnUnfitHost applies the end of an attempt that its host could not run, when the host is known
 // to be unfit: the task is pending again, and nothing is charged for it.
-func (l *Ledger) EndOnUnfitHost(e task.Event, now time.Time) {
-	t := l.currentTask(e)
+func (l *Ledger) EndOnUnfitHost(e *task.Event, now time.Time) {
+	t := l.current(e.Worker, e.Index, e.Attempt)
 	switch {
 	case t == nil:
 		l.fence(e)
@@ -69,7 +69,7 @@ func (l *Ledger) EndOnUnfitHost(e task.Event, now time.Time) {
 
 // startFromEnd takes the start of an attempt from its end if its event is missing: a store that was
 // cut may have lost it. An attempt that could not start is listed, too.
-func (l *Ledger) startFromEnd(t *Task, e task.Event) {
+func (l *Ledger) startFromEnd(t *Task, e *task.Event) {
 	switch {
 	case t.State == task.Running:
 	case e.Start != nil:
@@ -79,7 +79,7 @@ func (l *Ledger) startFromEnd(t *Task, e task.Event) {
 	}
 }
 
-func (l *Ledger) start(t *Task, e task.Event) {
+func (l *Ledger) start(t *Task, e *task.Event) {
 	if t.State == task.Running {
 		return
 	}

@@ -5,27 +5,25 @@ import "mlframework/sweep/task"
 // Attempts are fenced by their number and their worker: only what is reported of the newest attempt
 // of a task, by the worker that it was placed on, counts.
 
-// isAssigned reports whether an attempt counts, and its worker has it or is about to.
-func (l *Ledger) isAssigned(worker string, index int64, number int) bool {
+// current returns the task of an attempt that counts, and that its worker has or is about to; nil if
+// the attempt does not count.
+func (l *Ledger) current(worker string, index int64, number int) *Task {
 	t := l.open[index]
-	return t != nil && t.State.Active() && t.Attempt.Number == number && t.Attempt.Worker == worker
-}
-
-// currentTask returns the task of an event; nil if the event is of an attempt that does not count.
-func (l *Ledger) currentTask(e task.Event) *Task {
-	if !l.isAssigned(e.Worker, e.Index, e.Attempt) {
+	if t == nil || t.Attempt.Number != number || t.Attempt.Worker != worker || !t.State.Active() {
 		return nil
 	}
-	return l.open[e.Index]
+	return t
 }
 
 // IsCurrent reports whether an event is of an attempt that counts: the newest of its task, on the
 // worker that it was placed on.
-func (l *Ledger) IsCurrent(e task.Event) bool { return l.currentTask(e) != nil }
+func (l *Ledger) IsCurrent(e *task.Event) bool {
+	return l.current(e.Worker, e.Index, e.Attempt) != nil
+}
 
 // NeverPlaced reports whether an event is of an attempt that this ledger has not placed: its store
 // lost that.
-func (l *Ledger) NeverPlaced(e task.Event) bool {
+func (l *Ledger) NeverPlaced(e *task.Event) bool {
 	if t := l.open[e.Index]; t != nil {
 		return e.Attempt > t.Attempt.Number
 	}
@@ -36,7 +34,7 @@ func (l *Ledger) NeverPlaced(e task.Event) bool {
 
 // fence answers an event of an attempt that does not count. The end of an attempt that did count
 // may be among them if it is delivered again: the store, which knows all attempts, leaves that out.
-func (l *Ledger) fence(e task.Event) {
+func (l *Ledger) fence(e *task.Event) {
 	l.Reject(e)
 	switch e.Kind {
 	case task.ClaimedEvent, task.StartedEvent:
@@ -54,7 +52,7 @@ func (l *Ledger) fence(e task.Event) {
 
 // Reject answers an event of an attempt that was not placed on its worker: what seems to run there
 // is stopped, and nothing is kept.
-func (l *Ledger) Reject(e task.Event) {
+func (l *Ledger) Reject(e *task.Event) {
 	if e.Kind == task.ClaimedEvent || e.Kind == task.StartedEvent {
 		l.stopSuperseded(e.Worker, e.Index, e.Attempt)
 	}
@@ -65,7 +63,7 @@ func (l *Ledger) Reject(e task.Event) {
 // whether the worker is sent anything.
 func (l *Ledger) ConfirmRunning(worker string, index int64, number int) (sent bool) {
 	before := len(l.changes.Controls)
-	if t := l.open[index]; !l.isAssigned(worker, index, number) {
+	if t := l.current(worker, index, number); t == nil {
 		l.stopSuperseded(worker, index, number)
 	} else if t.State == task.Running {
 		l.repeatRequest(t)
@@ -80,7 +78,7 @@ func (l *Ledger) stopSuperseded(worker string, index int64, number int) {
 }
 
 // keepLateStart keeps where and when an attempt started that does not count any more.
-func (l *Ledger) keepLateStart(e task.Event) {
+func (l *Ledger) keepLateStart(e *task.Event) {
 	if e.Start == nil {
 		return
 	}

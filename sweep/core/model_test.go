@@ -176,7 +176,7 @@ func (b *bed) event(kind task.EventKind, index int64, outcome *task.Outcome) {
 	if worker == "" {
 		worker = "w"
 	}
-	b.Event(task.Event{Kind: kind, Worker: worker, Index: index, Attempt: try.Number, Time: at(1),
+	b.Event(&task.Event{Kind: kind, Worker: worker, Index: index, Attempt: try.Number, Time: at(1),
 		Outcome: outcome}, at(1))
 	b.keep()
 }

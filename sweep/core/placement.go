@@ -165,10 +165,15 @@ func (f *filling) run() (full bool) {
 	offer := Offer{Worker: name, Empty: len(f.w.assigned) == 0,
 		Exclusive: name == f.c.exclusiveWorker, OtherWorkers: f.others, Capacity: f.c.capacity}
 	for _, h := range f.w.assigned {
+		f.add(h.sweep, h.tasks)
+	}
+	if f.onlyFree && !f.free.Fits(Resources{}) {
+		return true // as it is of most workers, and nearly all that a step costs when tasks run out
+	}
+	for _, h := range f.w.assigned {
 		if h.sweep.ledger.HasExclusive(name) {
 			return true
 		}
-		f.add(h.sweep, h.tasks)
 	}
 	if offer.Exclusive && !offer.Empty {
 		return true

@@ -15,7 +15,7 @@ func TestEndOnUnfitHostOfCancelled(t *testing.T) {
 	b.place(1, "w")
 	b.event(task.ClaimedEvent, 0, nil)
 	b.CancelTask(0, "enough", at(1))
-	b.EndOnUnfitHost(task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1, Time: at(2),
+	b.EndOnUnfitHost(&task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1, Time: at(2),
 		Outcome: &task.Outcome{Class: task.Loss, Reason: "infra: no memory"}}, at(2))
 	b.keep()
 	if row := b.store.rows[0]; row.State != task.Cancelled || row.Attempts != 1 ||

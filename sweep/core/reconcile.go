@@ -174,7 +174,7 @@ func (c *Core) confirmRunning(w *worker, b *task.Busy) {
 		}
 		return
 	}
-	if !a.ledger.isAssigned(name, b.Index, b.Attempt) && !w.mayStop(c.now) {
+	if a.ledger.current(name, b.Index, b.Attempt) == nil && !w.mayStop(c.now) {
 		return
 	}
 	if a.ledger.ConfirmRunning(name, b.Index, b.Attempt) {

@@ -76,7 +76,7 @@ func TestClocksDiffer(t *testing.T) {
 	t.Parallel()
 	b := newBed(core.Record{Retry: task.Retry{Lost: 1}}, 1)
 	b.place(1, "w")
-	b.Event(task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1, Time: at(3600),
+	b.Event(&task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1, Time: at(3600),
 		Outcome: &task.Outcome{Class: task.Loss}}, at(1))
 	if got := b.NextDue(at(1)); !got.Equal(at(2)) {
 		t.Errorf("it waits until %v", got)
@@ -160,7 +160,7 @@ func TestFencing(t *testing.T) {
 	late := task.Event{Worker: "w", Attempt: 1, Time: at(10),
 		Outcome: &task.Outcome{Class: task.Success, Duration: 7}}
 	for _, late.Kind = range []task.EventKind{task.ClaimedEvent, task.StartedEvent} {
-		b.Event(late, at(10))
+		b.Event(&late, at(10))
 		want := []core.Order{{Worker: "w", Control: task.Control{Version: task.Version,
 			Kind: task.StopControl, Sweep: "train-1", Attempt: 1, Reason: "superseded"}}}
 		if diff := cmp.Diff(want, b.keep().Controls); diff != "" {
@@ -169,7 +169,7 @@ func TestFencing(t *testing.T) {
 	}
 	for range 2 {
 		late.Kind = task.EndedEvent
-		b.Event(late, at(10))
+		b.Event(&late, at(10))
 		b.keep()
 	}
 	b.run(0, task.Success)

@@ -22,7 +22,7 @@ type sampled struct {
 }
 
 // boundSamples returns an event without its samples if its attempt has as many as one may have.
-func (c *Core) boundSamples(l *Ledger, w *worker, e task.Event) task.Event {
+func (c *Core) boundSamples(l *Ledger, w *worker, e *task.Event) *task.Event {
 	if e.Kind != task.SamplesEvent || len(e.Samples) == 0 || !l.IsCurrent(e) {
 		return e
 	}
@@ -37,12 +37,14 @@ func (c *Core) boundSamples(l *Ledger, w *worker, e task.Event) task.Event {
 	if s.kept+size <= maxSamples {
 		s.kept += size
 	} else {
-		e.Samples = nil
 		if !s.refused {
 			c.logOf(w, slog.LevelWarn, "an attempt has too many samples; more are not kept",
 				"worker", e.Worker, "task", e.ID(), "attempt", e.Attempt)
 		}
 		s.refused = true
+		without := *e
+		without.Samples = nil
+		e = &without
 	}
 	l.sampled[e.Index] = s
 	return e

@@ -226,7 +226,7 @@ func (m *simMaster) lookUp(e *core.Event) {
 	if m.bug.event != nil {
 		m.bug.event(m, e)
 	}
-	if e.Origin = core.OriginAssigned; !m.core.IsCurrent(e.Event) {
+	if e.Origin = core.OriginAssigned; !m.core.IsCurrent(&e.Event) {
 		p := m.store.placement(e.ID(), e.Attempt)
 		e.Origin = core.OriginOf(e.Worker, e.Attempt, p.Worker, p.Newest)
 	}

@@ -47,7 +47,7 @@ var acts = map[string]func(*bed){
 	"retried":         func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, false) },
 	"retried fresh":   func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, true) },
 	"stale result": func(b *bed) {
-		b.Event(task.Event{Kind: task.EndedEvent, Worker: "v", Index: 0, Attempt: 1,
+		b.Event(&task.Event{Kind: task.EndedEvent, Worker: "v", Index: 0, Attempt: 1,
 			Outcome: &task.Outcome{Class: task.Success}}, at(2))
 	},
 }
@@ -127,16 +127,16 @@ func TestRepeated(t *testing.T) {
 			for i, e := range events {
 				for _, again := range events[:i+1] {
 					again.Worker, again.Attempt, again.Time = "w", 1, at(1)
-					b.Event(again, at(1))
+					b.Event(&again, at(1))
 				}
 				e.Worker, e.Attempt, e.Time = "w", 1, at(1)
-				b.Event(e, at(1))
+				b.Event(&e, at(1))
 				b.keep()
 			}
 			row, tries := b.store.rows[0], len(b.store.tries)
 			for _, again := range events {
 				again.Worker, again.Attempt, again.Time = "w", 1, at(2)
-				b.Event(again, at(2))
+				b.Event(&again, at(2))
 				b.keep()
 			}
 			if diff := cmp.Diff(row, b.store.rows[0]); diff != "" || len(b.store.tries) != tries {

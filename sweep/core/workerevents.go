@@ -41,7 +41,7 @@ func OriginOf(worker string, attempt int, placedOn string, newest int) Origin {
 
 // IsCurrent reports whether an event is of an attempt that counts: the newest of its task, on the
 // worker that it was placed on. Its origin is OriginAssigned then.
-func (c *Core) IsCurrent(e task.Event) bool {
+func (c *Core) IsCurrent(e *task.Event) bool {
 	a := c.sweeps[e.Sweep]
 	return a != nil && a.ledger.IsCurrent(e)
 }
@@ -73,7 +73,7 @@ func (c *Core) event(e *Event, done *Output) {
 		}
 		return
 	}
-	if !c.options.Local && a.ledger.NeverPlaced(e.Event) {
+	if !c.options.Local && a.ledger.NeverPlaced(&e.Event) {
 		c.missing.note(e.Sweep, e.Worker, e.Index, true, c.now)
 	}
 	w := c.workers[e.Worker]
@@ -95,11 +95,11 @@ func (c *Core) ownEvent(a *activeSweep, w *worker, e *task.Event) {
 	if w != nil {
 		w.noteLeftovers(e, c.now)
 	}
-	before, counts := len(l.changes.Controls), l.IsCurrent(*e)
+	before, counts := len(l.changes.Controls), l.IsCurrent(e)
 	if w != nil && w.unfit(e) {
-		l.EndOnUnfitHost(*e, c.now)
+		l.EndOnUnfitHost(e, c.now)
 	} else {
-		l.Event(c.boundSamples(l, w, *e), c.now)
+		l.Event(c.boundSamples(l, w, e), c.now)
 	}
 	sent := len(l.changes.Controls) > before
 	if sent && !counts && (w == nil || !w.mayStop(c.now)) {
@@ -116,7 +116,7 @@ func (c *Core) ownEvent(a *activeSweep, w *worker, e *task.Event) {
 // nothing.
 func (c *Core) rejectEvent(a *activeSweep, w *worker, e *Event, done *Output) {
 	if w != nil && w.mayStop(c.now) {
-		c.ledger(a).Reject(e.Event)
+		c.ledger(a).Reject(&e.Event)
 	}
 	if e.Origin == OriginReturned {
 		return

@@ -142,7 +142,7 @@ func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event)
 			return err
 		}
 	}
-	if e.Origin = core.OriginAssigned; m.core.IsCurrent(e.Event) {
+	if e.Origin = core.OriginAssigned; m.core.IsCurrent(&e.Event) {
 		return nil
 	}
 	p, err := m.sweeps.AttemptWorker(ctx, e.Sweep, e.Index, e.Attempt)
