@@ -16,7 +16,7 @@ func (c *Core) place() {
 	c.chooseExclusiveWorker()
 	touched, idle := c.candidates()
 	for _, onlyFree := range []bool{true, false} { // no task waits while it fits on another worker
-		c.fillAll(touched, idle, onlyFree)
+		idle = c.fillAll(touched, idle, onlyFree)
 	}
 	slices.SortFunc(c.filled, byName)
 	for _, w := range c.filled {
@@ -27,19 +27,22 @@ func (c *Core) place() {
 }
 
 // fillAll fills workers by name: those that were touched, and idle ones as long as there is
-// something that any worker may have.
-func (c *Core) fillAll(touched, idle []*worker, onlyFree bool) {
+// something that any worker may have. It returns the idle ones; none if there is nothing left for
+// them.
+func (c *Core) fillAll(touched, idle []*worker, onlyFree bool) []*worker {
+	all := idle
 	for len(touched)+len(idle) > 0 {
+		next := &idle
 		if len(idle) == 0 || len(touched) > 0 && byName(touched[0], idle[0]) < 0 {
-			c.fill(touched[0], onlyFree)
-			touched = touched[1:]
-			continue
+			next = &touched
 		}
-		if placed := c.fill(idle[0], onlyFree); placed && !c.forAny() {
-			idle = idle[:1]
+		placed := c.fill((*next)[0], onlyFree)
+		*next = (*next)[1:]
+		if placed && len(all) > 0 && !c.forAny() {
+			all, idle = nil, nil
 		}
-		idle = idle[1:]
 	}
+	return all
 }
 
 // forAny reports whether there is something to place that any idle worker may have.
@@ -137,7 +140,11 @@ func (c *Core) setUndersupplied(w *worker, undersupplied bool) {
 // tasks, which always fits, would keep out one of long tasks forever. It reports whether it placed
 // anything.
 func (c *Core) fill(w *worker, onlyFree bool) (placed bool) {
-	f := filling{c: c, w: w, others: c.available > 1, onlyFree: onlyFree, free: w.capacity}
+	free := w.capacity.Take(w.taken)
+	if onlyFree && !free.Fits(Resources{}) {
+		return false // as of most workers, and nearly all that a step costs when tasks run out
+	}
+	f := filling{c: c, w: w, others: c.available > 1, onlyFree: onlyFree, free: free}
 	full := f.run()
 	if !onlyFree {
 		c.setUndersupplied(w, f.used < suppliedShare)
@@ -165,15 +172,10 @@ func (f *filling) run() (full bool) {
 	offer := Offer{Worker: name, Empty: len(f.w.assigned) == 0,
 		Exclusive: name == f.c.exclusiveWorker, OtherWorkers: f.others, Capacity: f.c.capacity}
 	for _, h := range f.w.assigned {
-		f.add(h.sweep, h.tasks)
-	}
-	if f.onlyFree && !f.free.Fits(Resources{}) {
-		return true // as it is of most workers, and nearly all that a step costs when tasks run out
-	}
-	for _, h := range f.w.assigned {
 		if h.sweep.ledger.HasExclusive(name) {
 			return true
 		}
+		f.count(h.sweep, h.tasks)
 	}
 	if offer.Exclusive && !offer.Empty {
 		return true
@@ -214,7 +216,8 @@ func (f *filling) fillFrom(r *priorityLevel, offer *Offer) (full bool) {
 			continue
 		}
 		passed, offer.Empty, f.placed = 0, false, true
-		f.add(a, len(tasks))
+		f.free = f.free.Take(a.ledger.needs.Times(len(tasks)))
+		f.count(a, len(tasks))
 		f.w.updateAssigned(a)
 		b := f.c.batch(a, tasks)
 		b.Follow = f.c.followed(b.Sweep)
@@ -243,9 +246,8 @@ func (f *filling) more(a *activeSweep) int {
 	return remaining(f.target(a), f.used)
 }
 
-// add counts tasks of a sweep that the worker has.
-func (f *filling) add(a *activeSweep, tasks int) {
-	f.free = f.free.Take(a.ledger.needs.Times(tasks))
+// count counts tasks of a sweep that the worker has to its prefetch.
+func (f *filling) count(a *activeSweep, tasks int) {
 	f.tasks += tasks
 	f.used += float64(tasks) / float64(max(1, f.target(a)))
 }

@@ -59,6 +59,7 @@ type worker struct {
 	foreignLogged bool // it reported attempts that were not placed on it, and that was logged
 
 	assigned      []assignment // by the sweeps' order
+	taken         Resources    // what those need
 	takesTasks    bool         // it is counted in Core.available, and capacity in Core.capacity
 	capacity      Resources
 	undersupplied bool         // it is counted in Core.undersupplied
@@ -113,7 +114,12 @@ func (c *Core) save(w *worker) {
 func (w *worker) updateAssigned(a *activeSweep) {
 	bySweep := func(h assignment, a *activeSweep) int { return serially(h.sweep, a) }
 	at, listed := slices.BinarySearchFunc(w.assigned, a, bySweep)
-	switch tasks := a.ledger.Assigned(w.record.Name); {
+	tasks, needs := a.ledger.Assigned(w.record.Name), a.ledger.needs
+	if listed {
+		w.taken = w.taken.Take(needs.Times(w.assigned[at].tasks))
+	}
+	w.taken = w.taken.Release(needs.Times(tasks))
+	switch {
 	case tasks > 0 && listed:
 		w.assigned[at].tasks = tasks
 	case tasks > 0:
