@@ -25,17 +25,19 @@ type Client struct {
 	fresh bool
 }
 
-// Windows of flow control, in bytes: what is on its way at once to fill a network of 100 MB/s over
-// 10 ms. Three streams that nobody reads leave room for the others.
-const (
-	perStream     = 1 << 20
-	perConnection = 4<<20 - 1
-	perFrame      = 256 << 10
-)
-
 // maxRequests is how many requests go on at once; more wait. Connections to Docker, the master and
 // the monitor are requests that last.
 const maxRequests = 1000
+
+// Windows of flow control, in bytes. A stream's is what is on its way at once to fill a network of
+// 100 MB/s over 10 ms. The connection's has room for all of them, as streams that nobody reads use
+// it up until they end, and all others would wait for them. Package http documents a maximum of
+// 4 MiB, which would be four such streams, but takes what HTTP/2 allows, 2 GiB.
+const (
+	perStream     = 1 << 20
+	perConnection = maxRequests * perStream
+	perFrame      = 256 << 10
+)
 
 // HTTP2 is how both ends speak: HTTP/2 without TLS, as the connection is ssh's.
 func HTTP2() (*http.Protocols, *http.HTTP2Config) {

@@ -218,30 +218,43 @@ func TestTunnelsThatAreNotOpened(t *testing.T) {
 	}
 }
 
-// Many tunnels go side by side, and those that nobody reads leave the others alone.
+// Many tunnels go side by side, and those that nobody reads, here or there, leave the others alone.
 func TestManyTunnels(t *testing.T) {
 	t.Parallel()
-	floods := tunnels(t, func(conn net.Conn) {
+	const unread = 10
+	full := make(chan struct{}, unread) // floods of the host have filled what they may
+	open := tunnels(t, func(conn net.Conn) {
 		var first [1]byte
 		_, _ = conn.Read(first[:])
-		if first[0] == 'f' {
+		switch first[0] {
+		case 'f':
+			_, _ = io.CopyN(conn, zeros{}, 1<<20)
+			full <- struct{}{}
 			_, _ = io.Copy(conn, zeros{})
-			return
+		case 'n':
+			<-t.Context().Done()
+		default:
+			_, _ = conn.Write(first[:])
+			echo(t, conn)
 		}
-		_, _ = conn.Write(first[:])
-		echo(t, conn)
 	})["docker"]
-	for range 3 {
-		unread := opened(t, floods)
-		_, err := unread.Write([]byte("f"))
+	var writing sync.WaitGroup
+	t.Cleanup(writing.Wait)
+	for range unread {
+		flood := opened(t, open)
+		_, err := flood.Write([]byte("f"))
 		must(t, err)
-		// Some of it is there: the rest is on its way.
-		_, err = io.ReadFull(unread, make([]byte, 100_000))
+		nobody := opened(t, open)
+		_, err = nobody.Write([]byte("n"))
 		must(t, err)
+		writing.Go(func() { _, _ = io.Copy(nobody, zeros{}) })
+	}
+	for range unread {
+		<-full
 	}
 	var all sync.WaitGroup
 	for i := range 200 {
-		conn := opened(t, floods)
+		conn := opened(t, open)
 		all.Go(func() {
 			said := fmt.Appendf(nil, "-%d-", i)
 			if _, err := conn.Write(said); err != nil {
