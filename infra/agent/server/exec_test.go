@@ -168,15 +168,15 @@ func TestExecKillsAll(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fifo")
 	must(t, syscall.Mkfifo(path, 0o600))
 	out, err := c.Output(t.Context(), "sh", "-c",
-		"(trap '' TERM; exec 3>"+path+"; echo here; exec sleep 120) & wait")
+		"(trap '' TERM; echo here; exec 3>"+path+" sleep 120) & wait")
 	must(t, err)
 	defer out.Close()
+	_, err = io.ReadFull(out, make([]byte, len("here\n")))
+	must(t, err)
 	held, err := os.OpenFile(path, os.O_RDONLY, 0)
 	must(t, err)
 	defer held.Close()
 	must(t, held.SetDeadline(time.Now().Add(time.Minute)))
-	_, err = io.ReadFull(out, make([]byte, len("here\n")))
-	must(t, err)
 	out.Close()
 	wait()
 	if _, err := held.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
