@@ -26,9 +26,9 @@ func (e *Error) Error() string { return e.Text }
 
 // LockRequest asks for the lock of a cluster's folder.
 type LockRequest struct {
-	File   string `json:"file"`   // absolute; it is made with the folder that it is in
-	Holder string `json:"holder"` // one line for whoever finds it held
-	Break  bool   `json:"break"`  // take it from whoever has it
+	File   string // absolute; it is made with the folder that it is in
+	Holder string // one line for those who find it held
+	Break  bool   // take it from its holder
 }
 
 // Folders is the folder of a cluster, the root, and those to be made in it.

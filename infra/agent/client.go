@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Client has an agent do things. Its methods may be called concurrently. Their errors are *Error
-// where the agent refuses, the cause of ctx, and what ended the connection.
+// Client makes requests to an agent. Its methods may be called concurrently. Their errors are *Error
+// where the agent refuses, the cause of ctx where that has ended, and what ended the connection.
 type Client struct {
 	host  string
 	conn  net.Conn
@@ -64,8 +64,8 @@ func newClient(host string, conn net.Conn, fresh bool) *Client {
 	return c
 }
 
-// onlyConn sends all requests over one connection, which it begins with the first of them and not
-// under its context: the end of one request ends no other.
+// onlyConn sends all requests over one connection. The first request starts it, but not with its own
+// context, which would end it for the others.
 type onlyConn func() (*http.ClientConn, error)
 
 func (o onlyConn) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -88,8 +88,8 @@ func (c *Client) Ended() bool {
 // Close ends the connection, and with it the agent.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// Do makes a request and returns its answer, if that is a good one. ctx is about the answer's body,
-// too.
+// Do makes a request and returns its answer where the status is 2xx; the answer of another status is
+// returned as an *Error. ctx also bounds the reading of the body, which the caller closes.
 func (c *Client) Do(
 	ctx context.Context, method, path string, body io.Reader,
 ) (*http.Response, error) {
@@ -118,7 +118,7 @@ func (c *Client) Do(
 	return nil, failed
 }
 
-// call makes a request with and for JSON; in and out may be nil.
+// call makes a request with the body in, and decodes the answer into out, both as JSON; nil is none.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -144,31 +144,20 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	return err
 }
 
-type readCloser struct {
-	io.Reader
-	io.Closer
-}
-
-// Lock is a lock on a host. It is held until Close, or the end of the connection.
-type Lock struct {
-	answer *http.Response
+// open is a request that goes on after the call that made it: its body is written while its answer
+// is read.
+type open struct {
+	answer io.ReadCloser
 	body   *io.PipeWriter
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 }
 
-// Lock takes a lock. ctx is about taking it only. Where somebody has it the error is an *Error
-// with a Holder.
-func (c *Client) Lock(ctx context.Context, q LockRequest) (*Lock, error) {
-	text, err := json.Marshal(q)
-	if err != nil {
-		return nil, err
-	}
-	held, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+// open makes one. ctx is about the beginning of its answer only.
+func (c *Client) open(ctx context.Context, path string) (*open, error) {
+	lasting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	rest, body := io.Pipe()
-	// Closing the request ends the reading of rest, which an answer's Close waits for.
-	asks := readCloser{io.MultiReader(bytes.NewReader(text), rest), rest}
-	answer, err := c.Do(held, http.MethodPost, "/lock", asks)
+	from, body := io.Pipe()
+	answer, err := c.Do(lasting, http.MethodPost, path, from)
 	if !stop() && err == nil {
 		answer.Body.Close()
 		err = context.Cause(ctx)
@@ -177,21 +166,36 @@ func (c *Client) Lock(ctx context.Context, q LockRequest) (*Lock, error) {
 		cancel(nil)
 		return nil, err
 	}
-	return &Lock{answer, body, func() { cancel(nil) }}, nil
+	return &open{answer.Body, body, cancel}, nil
+}
+
+// Lock is a lock on a host. It is held until Close, or the end of the connection.
+type Lock struct{ request *open }
+
+// Lock takes a lock. ctx is about taking it only. Where another has it the error is an *Error with
+// a Holder.
+func (c *Client) Lock(ctx context.Context, q LockRequest) (*Lock, error) {
+	v := url.Values{"file": {q.File}, "holder": {q.Holder}, "break": {strconv.FormatBool(q.Break)}}
+	request, err := c.open(ctx, "/lock?"+v.Encode())
+	if err != nil {
+		return nil, err
+	}
+	return &Lock{request}, nil
 }
 
 // unlockTime is how long Close waits for the host.
 const unlockTime = 2 * time.Second
 
-// Close gives the lock back. The next one who asks has it once Close has returned, unless the host
-// does not answer.
+// Close releases the lock. Another can take it once Close has returned, unless the host does not
+// answer within two seconds.
 func (l *Lock) Close() {
-	late := time.AfterFunc(unlockTime, l.cancel)
+	r := l.request
+	late := time.AfterFunc(unlockTime, func() { r.cancel(nil) })
 	defer late.Stop()
-	l.body.Close()
-	_, _ = io.Copy(io.Discard, l.answer.Body) // its end is that of the lock
-	l.answer.Body.Close()
-	l.cancel()
+	r.body.Close()
+	_, _ = io.Copy(io.Discard, r.answer) // it ends when the lock is released
+	r.answer.Close()
+	r.cancel(nil)
 }
 
 // MakeFolders makes a cluster's folders. Those that are there stay as they are.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"strconv"
 	"sync/atomic"
@@ -41,32 +40,22 @@ func (c *Client) Port(ctx context.Context, port int) (net.Conn, error) {
 
 // tunnel opens a connection of the host.
 func (c *Client) tunnel(ctx context.Context, path string) (net.Conn, error) {
-	held, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	rest, body := io.Pipe()
-	answer, err := c.Do(held, http.MethodPost, path, rest)
-	if !stop() && err == nil {
-		answer.Body.Close()
-		err = context.Cause(ctx)
-	}
+	request, err := c.open(ctx, path)
 	if err != nil {
-		cancel(nil)
 		return nil, err
 	}
-	return &tunnel{host: c.host, from: answer.Body, to: body, cancel: cancel}, nil
+	return &tunnel{open: request, host: c.host}, nil
 }
 
-// tunnel is a request whose body is written while its answer is read.
+// tunnel is an open request as a connection.
 type tunnel struct {
+	*open
 	host   string
-	from   io.ReadCloser
-	to     *io.PipeWriter
-	cancel context.CancelCauseFunc
 	closed atomic.Bool
 }
 
 func (t *tunnel) Read(p []byte) (int, error) {
-	n, err := t.from.Read(p)
+	n, err := t.answer.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) && t.closed.Load() {
 		err = net.ErrClosed
 	}
@@ -74,7 +63,7 @@ func (t *tunnel) Read(p []byte) (int, error) {
 }
 
 func (t *tunnel) Write(p []byte) (int, error) {
-	n, err := t.to.Write(p)
+	n, err := t.body.Write(p)
 	switch {
 	case err != nil && t.closed.Load():
 		err = net.ErrClosed
@@ -85,14 +74,14 @@ func (t *tunnel) Write(p []byte) (int, error) {
 }
 
 // CloseWrite tells the other side that nothing more comes.
-func (t *tunnel) CloseWrite() error { return t.to.Close() }
+func (t *tunnel) CloseWrite() error { return t.body.Close() }
 
 // Close ends the request, also while it is read or written.
 func (t *tunnel) Close() error {
 	t.closed.Store(true)
 	t.cancel(net.ErrClosed)
-	t.to.Close()
-	return t.from.Close()
+	t.body.Close()
+	return t.answer.Close()
 }
 
 func (t *tunnel) LocalAddr() net.Addr              { return place("") }

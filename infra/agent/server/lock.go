@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,16 +13,12 @@ import (
 	"mlframework/infra/agent"
 )
 
-// lock takes a lock and holds it as long as the request: until its body ends, or the connection.
-// The holder's line stands in the file, for people and for other releases.
+// lock takes a lock and holds it until the request's body ends, or the connection. The holder's line
+// is written into the file, for people and for other releases.
 func (s *server) lock(w http.ResponseWriter, r *http.Request) {
-	var q agent.LockRequest
-	d := json.NewDecoder(io.LimitReader(r.Body, maxBody))
-	if err := d.Decode(&q); err != nil {
-		fail(w, err)
-		return
-	}
-	f, err := takeLock(q)
+	q := r.URL.Query()
+	f, err := takeLock(agent.LockRequest{File: q.Get("file"), Holder: q.Get("holder"),
+		Break: q.Get("break") == "true"})
 	if err != nil {
 		fail(w, err)
 		return
@@ -35,19 +30,15 @@ func (s *server) lock(w http.ResponseWriter, r *http.Request) {
 	release(f)
 }
 
-// release removes the file of a lock that is held. Who has opened it meanwhile sees that it is not
-// the one of its name any more. One that was taken over is another's.
+// release removes the file of a lock that is held, if it is still that file: after a Break there is
+// another of the same name. Those who opened it meanwhile find that it was removed, and try again.
 func release(f *os.File) {
-	mine, err := f.Stat()
-	if err != nil {
-		return
-	}
-	if named, err := os.Lstat(f.Name()); err == nil && os.SameFile(mine, named) {
-		_ = os.Remove(f.Name()) // one that stays is locked by nobody
+	if still, err := isNamed(f); err == nil && still {
+		_ = os.Remove(f.Name()) // a file that stays is not locked
 	}
 }
 
-// takeLock locks a file.
+// takeLock creates the file of a lock and locks it.
 func takeLock(q agent.LockRequest) (*os.File, error) {
 	if !filepath.IsAbs(q.File) {
 		return nil, fmt.Errorf("%q is not an absolute path", q.File)
@@ -56,7 +47,7 @@ func takeLock(q agent.LockRequest) (*os.File, error) {
 		return nil, err
 	}
 	if q.Break {
-		if err := os.Remove(q.File); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := ignoreMissing(os.Remove(q.File)); err != nil {
 			return nil, err
 		}
 	}
@@ -65,8 +56,11 @@ func takeLock(q agent.LockRequest) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		same, err := flock(f)
-		if err == nil && same {
+		still := false
+		if err = flock(f); err == nil {
+			still, err = isNamed(f)
+		}
+		if err == nil && still {
 			if err = f.Truncate(0); err == nil {
 				_, err = f.WriteAt([]byte(q.Holder+"\n"), 0)
 			}
@@ -81,20 +75,24 @@ func takeLock(q agent.LockRequest) (*os.File, error) {
 	}
 }
 
-// flock locks an open file; same: it is still the one of its name.
-func flock(f *os.File) (same bool, err error) {
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+// flock locks an open file.
+func flock(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		holder := make([]byte, 1024)
-		n, _ := f.ReadAt(holder, 0) // half written: somebody
+		n, _ := f.ReadAt(holder, 0) // empty while the holder writes it
 		text := strings.Join(strings.Fields(string(holder[:n])), " ")
-		return false, &agent.Error{Text: f.Name() + " is locked", Holder: orSomebody(text)}
+		return &agent.Error{Text: f.Name() + " is locked", Holder: orSomebody(text)}
 	case err != nil:
-		return false, fmt.Errorf("lock %s: %w: its file system has no locks; take another folder "+
-			"with -r",
+		return fmt.Errorf("lock %s: %w: its file system has no locks; take another folder with -r",
 			f.Name(), err)
 	}
+	return nil
+}
+
+// isNamed reports whether an open file is still the one at its path.
+func isNamed(f *os.File) (bool, error) {
 	mine, err := f.Stat()
 	if err != nil {
 		return false, err
