@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -54,19 +55,19 @@ type jobs struct {
 	ready    map[jobKey]*job
 }
 
-// jobKey identifies a job. The edition says which values of its secrets are meant, or which
-// environment it inherits.
+// jobKey identifies a job: of each, the one with the latest recipe is cached. The edition says which
+// values of its secrets are meant, or which environment it inherits.
 type jobKey struct{ sweep, revision, edition string }
 
 func (js *jobs) init(o Options, folders *folder.Store) {
 	js.o, js.folders, js.ready = o, folders, map[jobKey]*job{}
 }
 
-// get returns the job of a batch. A job whose preparation failed is prepared again for the next
-// batch.
+// get returns the job of a batch. A job is prepared again if its preparation failed, or if the
+// recipe has changed: the settings of an open sweep can change, such as its metrics.
 func (js *jobs) get(b task.Batch) *job {
 	k := jobKey{b.Sweep, b.Recipe.Revision, b.Edition}
-	if j := js.ready[k]; j != nil {
+	if j := js.ready[k]; j != nil && reflect.DeepEqual(j.recipe, b.Recipe) {
 		return j
 	}
 	j := &job{sweep: b.Sweep, recipe: b.Recipe, folder: filepath.Join(js.o.Outputs, b.Sweep)}
