@@ -11,15 +11,7 @@ import (
 type Command interface {
 	// decide returns the function that carries out the command, or why it cannot be done now. It
 	// changes nothing itself; the function is called in the same step.
-	decide(c *Core) (apply func() Answer, err error)
-}
-
-// Answer is what a command returns to its caller. Fields that a command does not name are
-// zero.
-type Answer struct {
-	Head   Head   // how the sweep stands
-	Worker Worker // how the worker is
-	Tasks  int64  // how many tasks it was about
+	decide(c *Core) (apply func(), err error)
 }
 
 // Check returns the error that a command would have now.
@@ -32,7 +24,7 @@ func (c *Core) Check(command Command) error {
 func (c *Core) command(command Command) {
 	apply, err := command.decide(c)
 	if err == nil {
-		c.effects.Answer = apply()
+		apply()
 	}
 	c.effects.Err = err
 	if c.audit == nil {
@@ -54,7 +46,7 @@ type Refuse struct {
 	Failed bool
 }
 
-func (r Refuse) decide(c *Core) (func() Answer, error) {
+func (r Refuse) decide(c *Core) (func(), error) {
 	if r.Failed && c.audit != nil {
 		c.audit.End(AuditFailed, r.Err.Error())
 	}
@@ -64,23 +56,8 @@ func (r Refuse) decide(c *Core) (func() Answer, error) {
 // Note changes nothing: only its audit entry is kept.
 type Note struct{}
 
-func (Note) decide(*Core) (func() Answer, error) {
-	return func() Answer { return Answer{} }, nil
-}
-
-// Show changes nothing: it answers how a sweep or a worker is.
-type Show struct{ Sweep, Worker string }
-
-func (s Show) decide(c *Core) (func() Answer, error) {
-	return func() (answer Answer) {
-		if a := c.sweeps[s.Sweep]; a != nil {
-			answer = a.answer()
-		}
-		if w := c.workers[s.Worker]; w != nil {
-			answer.Worker = c.view(w)
-		}
-		return answer
-	}, nil
+func (Note) decide(*Core) (func(), error) {
+	return func() {}, nil
 }
 
 // Tell sends a control message to a worker that is there.
@@ -89,10 +66,9 @@ type Tell struct {
 	Control task.Control
 }
 
-func (t Tell) decide(c *Core) (func() Answer, error) {
-	return func() Answer {
+func (t Tell) decide(c *Core) (func(), error) {
+	return func() {
 		c.sendControl(t.Worker, t.Control)
-		return Answer{}
 	}, c.Reachable(t.Worker)
 }
 
@@ -102,10 +78,9 @@ type Follow struct {
 	More  int
 }
 
-func (f Follow) decide(c *Core) (func() Answer, error) {
-	return func() Answer {
+func (f Follow) decide(c *Core) (func(), error) {
+	return func() {
 		c.follow(f.Sweep, f.More)
-		return Answer{}
 	}, nil
 }
 
@@ -121,6 +96,3 @@ func (c *Core) findSweep(id string) (*activeSweep, error) {
 	c.audit.setSweep(id)
 	return a, nil
 }
-
-// answer answers how a sweep stands.
-func (a *activeSweep) answer() Answer { return Answer{Head: a.ledger.Head()} }

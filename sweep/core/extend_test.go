@@ -195,7 +195,7 @@ func TestExtendRefused(t *testing.T) {
 			if c.refused {
 				return
 			}
-			if h := effects.Answer.Head; h.State != core.Open || h.Total != 3 ||
+			if h := effects.Changed[0].Head; h.State != core.Open || h.Total != 3 ||
 				h.Counts()[task.Pending] != 3-h.Issued {
 				t.Errorf("%+v", h)
 			}

@@ -126,12 +126,12 @@ func (l *Ledger) CancelTask(index int64, reason string, now time.Time) {
 
 // Reopen makes tasks that ended other than well pending again, with nothing charged, and the sweep
 // running. Tasks that succeeded or have not ended are left as they are. With unissued also the
-// tasks come back that were cancelled with the sweep before they were ever handed out. It returns
-// how many it took.
-func (l *Ledger) Reopen(ended []Task, unissued bool) (taken int64) {
+// tasks come back that were cancelled with the sweep before they were ever handed out.
+func (l *Ledger) Reopen(ended []Task, unissued bool) {
+	reopened := false
 	if unissued && l.hasCancelledUnissued() {
 		l.head.UnissuedCancelled = false
-		taken += l.head.unissued()
+		reopened = true
 	}
 	for _, t := range ended {
 		if _, here := l.open[t.Index]; here || !t.State.Terminal() || t.State == task.Succeeded {
@@ -145,12 +145,11 @@ func (l *Ledger) Reopen(ended []Task, unissued bool) (taken int64) {
 		l.setState(&t, task.Pending)
 		l.enqueue(&t)
 		l.touch(&t)
-		taken++
+		reopened = true
 	}
-	if taken > 0 {
+	if reopened {
 		l.reopen()
 	}
-	return taken
 }
 
 // Extend adds tasks of an extended record behind those that the sweep has, and lets it run again if

@@ -41,7 +41,6 @@ type Effects struct {
 	Changed  []SweepRows // what was kept
 	Blocked  []SweepRows // sweeps of which only the reasons why tasks wait have changed
 	Vault    []VaultChange
-	Answer   Answer
 	Err      error // of the command
 }
 

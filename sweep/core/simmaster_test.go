@@ -24,7 +24,7 @@ type simCall struct {
 	detail  string // by which its audit entry is found
 	audit   core.AuditEntry
 	prepare func() (core.Command, error)
-	done    func(core.Answer, error)
+	done    func(*core.Effects, error)
 	lost    func() // it is not known whether it was done
 }
 
@@ -289,7 +289,7 @@ func (m *simMaster) do(effects core.Effects) {
 
 func (m *simMaster) answer(c *simCall, effects *core.Effects) {
 	m.judge.answered(c, effects.Err)
-	c.done(effects.Answer, effects.Err)
+	c.done(effects, effects.Err)
 }
 
 // send puts messages into the outbox, which sends them soon.

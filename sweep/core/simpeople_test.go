@@ -62,7 +62,7 @@ func (p *simPeople) act() {
 // command asks the master for something, where there is one. Lost is called when it is not known
 // whether it was done.
 func (p *simPeople) command(action, kind, object string, prepare func() (core.Command, error),
-	done func(core.Answer), lost func()) {
+	done func(*core.Effects), lost func()) {
 	if !p.master.up {
 		return
 	}
@@ -71,10 +71,10 @@ func (p *simPeople) command(action, kind, object string, prepare func() (core.Co
 	uid := 1000
 	c.audit = core.AuditEntry{UID: &uid, User: "ada", Action: action, Kind: kind, Object: object,
 		Detail: c.detail}
-	c.done = func(a core.Answer, err error) {
+	c.done = func(e *core.Effects, err error) {
 		p.tracef("%s %s: %v", action, object, err)
 		if err == nil && done != nil {
-			done(a)
+			done(e)
 		}
 	}
 	if lost != nil {
@@ -94,7 +94,7 @@ func (p *simPeople) anySweep() string {
 
 // change is command, of a sweep, which the core is given before.
 func (p *simPeople) change(action, id string, prepare func() (core.Command, error),
-	done func(core.Answer), lost func()) {
+	done func(*core.Effects), lost func()) {
 	if id == "" {
 		return
 	}
@@ -110,7 +110,7 @@ func (p *simPeople) cancel() {
 		p.change("cancel", id, func() (core.Command, error) {
 			return core.CancelSweep{Sweep: id, Reason: "enough"}, nil
 		},
-			func(core.Answer) { p.judge.cancel(id, invariants.Whole, true) },
+			func(*core.Effects) { p.judge.cancel(id, invariants.Whole, true) },
 			func() { p.judge.cancel(id, invariants.Whole, false) })
 	}
 }
@@ -124,7 +124,7 @@ func (p *simPeople) cancelTask() {
 	index := m.record.Ranges.At(p.Int64N(m.head.Total))
 	p.change("cancel", id, func() (core.Command, error) {
 		return core.CancelTask{Task: task.ID{Sweep: id, Index: index}, Reason: "enough"}, nil
-	}, func(core.Answer) { p.judge.cancel(id, index, true) },
+	}, func(*core.Effects) { p.judge.cancel(id, index, true) },
 		func() { p.judge.cancel(id, index, false) })
 }
 
@@ -173,7 +173,7 @@ func (p *simPeople) resumeSweep(id string) {
 		return p.goOn(id, func(r core.Revision) core.Command {
 			return core.ResumeSweep{Sweep: id, With: r}
 		})
-	}, func(core.Answer) { p.wentOn(id) }, nil)
+	}, func(*core.Effects) { p.wentOn(id) }, nil)
 }
 
 // retry retries what did not succeed, all or a part.
@@ -206,7 +206,7 @@ func (p *simPeople) retry() {
 		return p.goOn(id, func(r core.Revision) core.Command {
 			return core.RetryTasks{Sweep: id, Ended: ended, All: all, With: r}
 		})
-	}, func(core.Answer) { retried() }, retried)
+	}, func(*core.Effects) { retried() }, retried)
 }
 
 func (p *simPeople) extend() {
@@ -216,8 +216,12 @@ func (p *simPeople) extend() {
 		return p.goOn(id, func(r core.Revision) core.Command {
 			return core.ExtendSweep{Sweep: id, Space: more, With: r}
 		})
-	}, func(a core.Answer) {
-		p.judge.confirmed[id] = a.Head.Total
+	}, func(e *core.Effects) {
+		for _, w := range e.Changed {
+			if w.Head.ID == id {
+				p.judge.confirmed[id] = w.Head.Total
+			}
+		}
 		p.wentOn(id)
 	}, func() { delete(p.judge.confirmed, id) })
 }
@@ -234,7 +238,7 @@ func (p *simPeople) worker(action string, command func(name string) core.Command
 	done func(name string)) {
 	name := p.anyHost().name
 	p.command(action, "worker", name, func() (core.Command, error) { return command(name), nil },
-		func(core.Answer) {
+		func(*core.Effects) {
 			if done != nil {
 				done(name)
 			}
@@ -311,7 +315,7 @@ func (p *simPeople) cancelUnknown(m *model) {
 			p.change("cancel", id, func() (core.Command, error) {
 				return core.CancelTask{Task: task.ID{Sweep: id, Index: index},
 					Reason: "its worker is gone"}, nil
-			}, func(core.Answer) { p.judge.cancel(id, index, true) }, nil)
+			}, func(*core.Effects) { p.judge.cancel(id, index, true) }, nil)
 		}
 	}
 }

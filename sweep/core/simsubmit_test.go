@@ -120,7 +120,7 @@ func (p *simPeople) submit(r core.Record, total int64) {
 			start.Edition = p.newEdition(id)
 		}
 		return start, nil
-	}, func(core.Answer) { p.judge.confirmed[id] = p.store.byID[id].model.head.Total }, nil)
+	}, func(*core.Effects) { p.judge.confirmed[id] = p.store.byID[id].model.head.Total }, nil)
 }
 
 // newEdition keeps values of a sweep's secrets.

@@ -20,12 +20,12 @@ type StartSweep struct {
 	Followed bool     // its output is about to be followed, and wanted of the first tasks, too
 }
 
-func (s StartSweep) decide(c *Core) (func() Answer, error) {
+func (s StartSweep) decide(c *Core) (func(), error) {
 	a, err := c.findSweep(s.Sweep)
 	if err != nil {
 		return nil, err
 	}
-	return func() Answer {
+	return func() {
 		if s.Followed {
 			c.memory.Expected[s.Sweep] = c.now.Add(expectFor)
 		}
@@ -34,21 +34,19 @@ func (s StartSweep) decide(c *Core) (func() Answer, error) {
 			a.edition = s.Edition
 		}
 		c.pauseWithoutSecrets(a)
-		return a.answer()
 	}, c.checkEnviron(s.Environ)
 }
 
 // CancelSweep ends a sweep. One that was cancelled before stays so.
 type CancelSweep struct{ Sweep, Reason string }
 
-func (s CancelSweep) decide(c *Core) (func() Answer, error) {
+func (s CancelSweep) decide(c *Core) (func(), error) {
 	a, err := c.findSweep(s.Sweep)
 	if err == nil && a.ledger.head.State == Finished {
 		err = &WrongState{ID: s.Sweep, Is: "finished already"}
 	}
-	return func() Answer {
+	return func() {
 		c.ledger(a).Cancel(s.Reason, c.now)
-		return a.answer()
 	}, err
 }
 
@@ -63,7 +61,7 @@ type TaskEnded struct{ Task task.ID }
 
 func (e *TaskEnded) Error() string { return e.Task.String() + " has ended already" }
 
-func (t CancelTask) decide(c *Core) (func() Answer, error) {
+func (t CancelTask) decide(c *Core) (func(), error) {
 	a, err := c.findSweep(t.Task.Sweep)
 	switch {
 	case err != nil:
@@ -72,9 +70,8 @@ func (t CancelTask) decide(c *Core) (func() Answer, error) {
 	case !a.ledger.cancellable(t.Task.Index):
 		err = &TaskEnded{t.Task}
 	}
-	return func() Answer {
+	return func() {
 		c.ledger(a).CancelTask(t.Task.Index, t.Reason, c.now)
-		return a.answer()
 	}, err
 }
 
@@ -85,7 +82,7 @@ type PauseSweep struct {
 	Stop          bool
 }
 
-func (p PauseSweep) decide(c *Core) (func() Answer, error) {
+func (p PauseSweep) decide(c *Core) (func(), error) {
 	a, err := c.findSweep(p.Sweep)
 	if err != nil {
 		return nil, err
@@ -93,9 +90,8 @@ func (p PauseSweep) decide(c *Core) (func() Answer, error) {
 	if h := a.ledger.Head(); h.State != Open && h.State != Paused {
 		return nil, &WrongState{ID: h.ID, Is: string(h.State)}
 	}
-	return func() Answer {
+	return func() {
 		c.ledger(a).Pause(p.Reason, p.Stop)
-		return a.answer()
 	}, nil
 }
 
@@ -141,7 +137,7 @@ type ResumeSweep struct {
 	With  Revision
 }
 
-func (r ResumeSweep) decide(c *Core) (func() Answer, error) {
+func (r ResumeSweep) decide(c *Core) (func(), error) {
 	a, err := c.findSweep(r.Sweep)
 	if err != nil {
 		return nil, err
@@ -153,11 +149,10 @@ func (r ResumeSweep) decide(c *Core) (func() Answer, error) {
 	case Finished:
 		return nil, finished(h)
 	}
-	return func() Answer {
+	return func() {
 		r.With.apply(c, a)
 		c.queueBehind(a)
 		c.ledger(a).Resume(c.now)
-		return a.answer()
 	}, c.checkEnviron(r.With.Environ)
 }
 
@@ -170,7 +165,7 @@ type ExtendSweep struct {
 	With  Revision
 }
 
-func (s ExtendSweep) decide(c *Core) (func() Answer, error) {
+func (s ExtendSweep) decide(c *Core) (func(), error) {
 	a, err := c.findSweep(s.Sweep)
 	if err != nil {
 		return nil, err
@@ -195,11 +190,10 @@ func (s ExtendSweep) decide(c *Core) (func() Answer, error) {
 			return nil, err
 		}
 	}
-	return func() Answer {
+	return func() {
 		if n > 0 {
 			s.extend(c, a, &extended, n)
 		}
-		return Answer{Head: a.ledger.Head(), Tasks: n}
 	}, c.checkEnviron(s.With.Environ)
 }
 
@@ -219,8 +213,7 @@ func (s ExtendSweep) extend(c *Core, a *activeSweep, extended *Record, n int64) 
 	c.ledger(a).Extend(r, n)
 }
 
-// RetryTasks makes tasks pending again that ended other than well. The answer's Tasks is how many
-// it took.
+// RetryTasks makes tasks pending again that ended other than well.
 type RetryTasks struct {
 	Sweep string
 	Ended []Task // their rows; with All, all that the sweep has
@@ -228,7 +221,7 @@ type RetryTasks struct {
 	With  Revision
 }
 
-func (r RetryTasks) decide(c *Core) (func() Answer, error) {
+func (r RetryTasks) decide(c *Core) (func(), error) {
 	a, err := c.findSweep(r.Sweep)
 	if err != nil {
 		return nil, err
@@ -237,11 +230,10 @@ func (r RetryTasks) decide(c *Core) (func() Answer, error) {
 		return nil, &WrongState{ID: r.Sweep,
 			Is: "without a task to retry: only tasks that failed or were cancelled run again"}
 	}
-	return func() Answer {
+	return func() {
 		r.With.apply(c, a)
 		c.queueBehind(a)
-		taken := c.ledger(a).Reopen(r.Ended, r.All)
-		return Answer{Head: a.ledger.Head(), Tasks: taken}
+		c.ledger(a).Reopen(r.Ended, r.All)
 	}, c.checkEnviron(r.With.Environ)
 }
 
@@ -252,15 +244,14 @@ type PrioritizeSweep struct {
 	Priority int
 }
 
-func (p PrioritizeSweep) decide(c *Core) (func() Answer, error) {
+func (p PrioritizeSweep) decide(c *Core) (func(), error) {
 	a, err := c.findSweep(p.Sweep)
-	return func() Answer {
+	return func() {
 		if r := *a.record; r.Priority != p.Priority {
 			r.Priority = p.Priority
 			c.queue.remove(a)
 			c.rewrite(a, r)
 		}
-		return a.answer()
 	}, err
 }
 
@@ -280,7 +271,7 @@ type RereadMetrics struct {
 	Rows      []Task // of the tasks in Values that have rows
 }
 
-func (r RereadMetrics) decide(c *Core) (func() Answer, error) {
+func (r RereadMetrics) decide(c *Core) (func(), error) {
 	a, err := c.findSweep(r.Sweep)
 	if err != nil {
 		return nil, err
@@ -290,9 +281,8 @@ func (r RereadMetrics) decide(c *Core) (func() Answer, error) {
 			return nil, a.unknown(v.Index)
 		}
 	}
-	return func() Answer {
+	return func() {
 		r.reread(c, a)
-		return a.answer()
 	}, nil
 }
 

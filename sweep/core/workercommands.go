@@ -9,13 +9,13 @@ type DrainWorker struct {
 	Off    bool
 }
 
-func (d DrainWorker) decide(c *Core) (func() Answer, error) {
+func (d DrainWorker) decide(c *Core) (func(), error) {
 	w, err := c.findWorker(d.Worker)
-	return func() Answer {
+	return func() {
 		w.record.Drained = !d.Off
 		w.beat.Draining = !d.Off || w.beat.Closing // its next heartbeat says how it is
 		c.sendDrain(w)
-		return c.saved(w)
+		c.saved(w)
 	}, err
 }
 
@@ -26,12 +26,12 @@ type ResizeWorker struct {
 	Slots  int
 }
 
-func (r ResizeWorker) decide(c *Core) (func() Answer, error) {
+func (r ResizeWorker) decide(c *Core) (func(), error) {
 	w, err := c.findWorker(r.Worker)
-	return func() Answer {
+	return func() {
 		w.record.Slots = max(0, r.Slots)
 		c.sendSlots(w)
-		return c.saved(w)
+		c.saved(w)
 	}, err
 }
 
@@ -43,7 +43,7 @@ type RestartWorker struct {
 	Now    bool
 }
 
-func (r RestartWorker) decide(c *Core) (func() Answer, error) {
+func (r RestartWorker) decide(c *Core) (func(), error) {
 	w, err := c.findWorker(r.Worker)
 	if err != nil {
 		return nil, err
@@ -57,20 +57,20 @@ func (r RestartWorker) decide(c *Core) (func() Answer, error) {
 		return nil, &WrongState{ID: r.Worker, Is: state,
 			Remedy: "only a worker that is there can be asked to start again: start it on its host"}
 	}
-	return func() Answer {
+	return func() {
 		if w.restart.incarnation != w.beat.Incarnation {
 			w.restart = restartRequest{incarnation: w.beat.Incarnation}
 		}
 		w.restart.now = w.restart.now || r.Now
 		c.sendRestart(w)
-		return c.saved(w)
+		c.saved(w)
 	}, nil
 }
 
 // ForgetWorker drops a worker that is away. What it had goes to others.
 type ForgetWorker struct{ Worker string }
 
-func (f ForgetWorker) decide(c *Core) (func() Answer, error) {
+func (f ForgetWorker) decide(c *Core) (func(), error) {
 	w, err := c.findWorker(f.Worker)
 	if err != nil {
 		return nil, err
@@ -79,9 +79,8 @@ func (f ForgetWorker) decide(c *Core) (func() Answer, error) {
 		return nil, &WrongState{ID: f.Worker, Is: state,
 			Remedy: "stop it first; one that was stopped is away"}
 	}
-	return func() Answer {
+	return func() {
 		c.forget(w)
-		return Answer{}
 	}, nil
 }
 
@@ -112,8 +111,7 @@ func (c *Core) findWorker(name string) (*worker, error) {
 }
 
 // saved has a worker's record kept that a command changed, and answers how the worker is.
-func (c *Core) saved(w *worker) Answer {
+func (c *Core) saved(w *worker) {
 	c.save(w)
 	c.consider(w)
-	return Answer{Worker: c.view(w)}
 }

@@ -57,6 +57,14 @@ func (c *Core) Workers() (all []Worker) {
 	return all
 }
 
+// Worker returns how a worker is; the zero value when it is not known.
+func (c *Core) Worker(name string) (is Worker) {
+	if w := c.workers[name]; w != nil {
+		is = c.view(w)
+	}
+	return is
+}
+
 // WorkerNames lists the names of the workers in order.
 func (c *Core) WorkerNames() (names []string) {
 	for _, w := range c.ordered {

@@ -23,7 +23,7 @@ func AuditOf(ctx context.Context) *core.AuditEntry {
 
 // Record keeps an audit entry that no command kept.
 func (m *Master) Record(ctx context.Context, e *core.AuditEntry) error {
-	_, err := m.ask(ctx, call{audit: e, prepare: func(context.Context) (core.Command, error) {
+	err := m.ask(ctx, call{audit: e, prepare: func(context.Context) (core.Command, error) {
 		return core.Note{}, nil
 	}})
 	return err

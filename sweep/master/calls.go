@@ -14,24 +14,17 @@ type call struct {
 	// decides the command.
 	prepare func(context.Context) (core.Command, error)
 	audit   *core.AuditEntry // of the command; nil: none
-	done    chan answer
-}
-
-// answer is what a call is answered with, when what it changed is on disk.
-type answer struct {
-	core.Answer
-	err error
+	done    chan error       // how it ended, when what it changed is on disk
 }
 
 // query lets the loop run f between two steps, and waits for that. Ctx bounds the wait for the loop
 // to take it; then the answer is near, and f never runs on after query has returned.
 func (m *Master) query(ctx context.Context, f func(context.Context) error) error {
-	_, err := m.ask(ctx, call{query: f})
-	return err
+	return m.ask(ctx, call{query: f})
 }
 
 // do lets the loop decide a command that needs no preparation.
-func (m *Master) do(ctx context.Context, command core.Command) (core.Answer, error) {
+func (m *Master) do(ctx context.Context, command core.Command) error {
 	return m.ask(ctx, call{prepare: func(context.Context) (core.Command, error) {
 		return command, nil
 	}})
@@ -39,28 +32,28 @@ func (m *Master) do(ctx context.Context, command core.Command) (core.Answer, err
 
 // change is do, with the audit entry of ctx.
 func (m *Master) change(ctx context.Context, prepare func(context.Context) (core.Command,
-	error)) (core.Answer, error) {
+	error)) error {
 	return m.ask(ctx, call{prepare: prepare, audit: AuditOf(ctx)})
 }
 
-func (m *Master) ask(ctx context.Context, c call) (core.Answer, error) {
-	c.done = make(chan answer, 1)
+func (m *Master) ask(ctx context.Context, c call) error {
+	c.done = make(chan error, 1)
 	select {
 	case m.calls <- c:
 	case <-m.ended:
-		return core.Answer{}, m.exitErr
+		return m.exitErr
 	case <-ctx.Done():
-		return core.Answer{}, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	select {
-	case a := <-c.done:
-		return a.Answer, a.err
+	case err := <-c.done:
+		return err
 	case <-m.ended:
 	}
 	select {
-	case a := <-c.done:
-		return a.Answer, a.err
+	case err := <-c.done:
+		return err
 	default:
-		return core.Answer{}, m.exitErr
+		return m.exitErr
 	}
 }

@@ -27,7 +27,7 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 		return "", errors.New("submit: the record has no space")
 	}
 	audit := AuditOf(ctx)
-	_, err = m.change(ctx, func(ctx context.Context) (core.Command, error) {
+	err = m.change(ctx, func(ctx context.Context) (core.Command, error) {
 		if _, err := m.repeated(ctx, audit, ""); err != nil { // Add finds the sweep
 			return nil, err
 		}
@@ -79,13 +79,13 @@ func (m *Master) pin(r *core.Record) error {
 func (m *Master) changeSweep(ctx context.Context, id string,
 	command func(ctx context.Context, id string) (core.Command, error)) error {
 	audit := AuditOf(ctx)
-	_, err := m.change(ctx, func(ctx context.Context) (core.Command, error) {
+	err := m.change(ctx, func(ctx context.Context) (core.Command, error) {
 		sweep, err := m.add(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		if again, err := m.repeated(ctx, audit, sweep); again || err != nil {
-			return core.Show{Sweep: sweep}, err
+			return core.Note{}, err
 		}
 		return command(ctx, sweep)
 	})

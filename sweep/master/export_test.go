@@ -25,7 +25,7 @@ func (m *Master) Query(ctx context.Context, f func(context.Context) error) error
 
 // Do lets the loop prepare a command by f, that changes nothing.
 func (m *Master) Do(ctx context.Context, f func(context.Context) error) error {
-	_, err := m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
+	err := m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
 		return core.Note{}, f(ctx)
 	}})
 	return err

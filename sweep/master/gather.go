@@ -94,7 +94,7 @@ func (m *Master) take(ctx context.Context, in inputs, s *stepInput, over <-chan 
 			return true
 		}
 		err := m.recoverPanic("query", func() error { return c.query(context.WithoutCancel(ctx)) })
-		c.done <- answer{err: err}
+		c.done <- err
 		return true
 	case <-over:
 		return false

@@ -39,7 +39,7 @@ func (m *Master) apply(ctx context.Context, s *stepInput) error {
 		} else if in.Audit != nil {
 			in.Audit.Time = m.o.Now()
 		}
-		s.call.done <- answer{effects.Answer, effects.Err}
+		s.call.done <- effects.Err
 	}
 	if err != nil {
 		return err

@@ -137,7 +137,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 // send sends the worker that ran an attempt what control makes; absent where no attempt has begun.
 func (m *Master) send(ctx context.Context, id task.ID, attempt int, read string,
 	control func(read, worker string) (task.Control, error)) (absent bool, err error) {
-	_, err = m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
+	err = m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
 		sweep, err := m.add(ctx, id.Sweep)
 		if err != nil {
 			return nil, err

@@ -121,7 +121,7 @@ func (m *Master) forgetMeasure(ctx context.Context, worker, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	// If this fails the worker finishes reading, and its answer is dropped.
-	_, _ = m.do(ctx, core.Tell{Worker: worker, Control: task.Control{Kind: task.ForgetControl,
+	_ = m.do(ctx, core.Tell{Worker: worker, Control: task.Control{Kind: task.ForgetControl,
 		Measure: &task.Measure{ID: id}}})
 }
 

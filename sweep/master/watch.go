@@ -12,7 +12,7 @@ import (
 // Watch follows a sweep, in some detail. The caller calls the returned function at the end.
 func (m *Master) Watch(ctx context.Context, id string, d api.Detail) (w *Watcher, stop func(),
 	err error) {
-	_, err = m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
+	err = m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
 		sweep, err := m.add(ctx, id)
 		if err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func (m *Master) Watch(ctx context.Context, id string, d api.Detail) (w *Watcher
 			return
 		}
 		go func() { // the loop may be busy; it fails when the master is gone
-			_, _ = m.do(context.WithoutCancel(ctx), core.Follow{Sweep: w.sweep, More: -1})
+			_ = m.do(context.WithoutCancel(ctx), core.Follow{Sweep: w.sweep, More: -1})
 		}()
 	}, nil
 }

@@ -36,24 +36,27 @@ func (m *Master) Restart(ctx context.Context, worker string, now bool) (core.Wor
 	return m.changeWorker(ctx, worker, core.RestartWorker{Worker: worker, Now: now})
 }
 
-// changeWorker decides a command about a worker. What was done before under the same idempotency
-// key is not done again.
+// changeWorker decides a command about a worker, and returns how the worker is then. What was done
+// before under the same idempotency key is not done again.
 func (m *Master) changeWorker(ctx context.Context, worker string, command core.Command,
-) (core.Worker, error) {
+) (is core.Worker, err error) {
 	audit := AuditOf(ctx)
-	a, err := m.change(ctx, func(ctx context.Context) (core.Command, error) {
+	err = m.change(ctx, func(ctx context.Context) (core.Command, error) {
 		if again, err := m.repeated(ctx, audit, worker); again || err != nil {
-			return core.Show{Worker: worker}, err
+			return core.Note{}, err
 		}
 		return command, nil
 	})
-	return a.Worker, err
+	if err == nil {
+		err = m.query(ctx, func(context.Context) error { is = m.core.Worker(worker); return nil })
+	}
+	return is, err
 }
 
 // Forget drops a worker that is away, and its queue. What it had goes to others. A worker of that
 // name that comes later is another one: there is nothing to be done twice.
 func (m *Master) Forget(ctx context.Context, worker string) error {
-	_, err := m.change(ctx, func(context.Context) (core.Command, error) {
+	err := m.change(ctx, func(context.Context) (core.Command, error) {
 		return core.ForgetWorker{Worker: worker}, nil
 	})
 	if err != nil {
