@@ -88,8 +88,8 @@ func (m *machine) compare(ctx context.Context, kept broker.Secrets, user, dir st
 	return nil
 }
 
-// checkRotation refuses a rotation that would leave workers without a way back, and tells of those
-// that cannot be reached.
+// checkRotation refuses a rotation, and hosts that join during one, where workers would be left
+// without a way back. It tells of workers that cannot be reached.
 func (u *up) checkRotation() error {
 	if faults := plan.CheckRotation(u.request.Cluster, u.found()); len(faults) > 0 {
 		return faults

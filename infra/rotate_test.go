@@ -252,6 +252,53 @@ func TestRotationThatFails(t *testing.T) {
 	f.agree("gpu1", "gpu2", "gpu3")
 }
 
+// cutOff begins a rotation that ends with the step that makes the new passwords, and takes nothing
+// back.
+func (f *fakeHosts) cutOff(hosts ...string) {
+	f.t.Helper()
+	ctx, cancel := context.WithCancelCause(f.t.Context())
+	gone := errors.New("gone")
+	f.did = func(what string) {
+		if strings.HasPrefix(what, "make new passwords") {
+			cancel(gone)
+		}
+	}
+	defer func() { f.did = nil }()
+	r := f.request(hosts...)
+	r.Rotate, r.Keep = true, true
+	if _, err := infra.Up(ctx, r, f.options()); !errors.Is(err, gone) {
+		f.t.Fatalf("%v", err)
+	}
+}
+
+// Whoever joins does not touch the other hosts, which would be locked out.
+func TestNobodyJoinsDuringARotation(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2", "gpu3")
+	if _, err := f.up(f.request("gpu1", "gpu2")); err != nil {
+		t.Fatal(err)
+	}
+	f.cutOff("gpu1", "gpu2")
+	before := f.secretFiles()
+	joins := f.request("gpu1", "gpu3")
+	joins.Master = ""
+	_, err := f.up(joins)
+	if p, refused := errors.AsType[plan.Problems](err); !refused || len(p) != 1 || p[0].Host != "gpu1" ||
+		!strings.Contains(p[0].Remedy, "infrainit -f") {
+		t.Errorf("%v", err)
+	}
+	if d := cmp.Diff(before, f.secretFiles()); d != "" {
+		t.Errorf("something has changed: %s", d)
+	}
+	if _, err := f.up(f.request("gpu1", "gpu2")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.up(joins); err != nil {
+		t.Error(err)
+	}
+	f.agree("gpu1", "gpu2", "gpu3")
+}
+
 // Workers that share a user in a cluster of an earlier release could not come back.
 func TestRotationOfAnEarlierRelease(t *testing.T) {
 	t.Parallel()

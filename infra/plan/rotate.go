@@ -21,14 +21,23 @@ import (
 // MonitorTokens is for whom the monitor's tokens are.
 const MonitorTokens = "monitor tokens"
 
-// CheckRotation finds what keeps the secrets of a cluster from being rotated.
+// CheckRotation finds what keeps the secrets of a cluster from being rotated, and a rotation that
+// keeps hosts from joining it: they would have the broker take the new passwords, which the other
+// hosts may not have yet.
 func CheckRotation(c Cluster, found map[string]Found) Problems {
-	if !c.Rotate || !slices.Contains(found[c.Master].Logins.Users, broker.Shared) {
-		return nil
+	f := found[c.Master]
+	switch {
+	case c.Adds && f.Due.Rotation:
+		return Problems{{Host: c.Master,
+			What:   "the rotation of the passwords of its cluster " + c.Name + " was cut off",
+			Remedy: "finish it where the cluster was brought up: infrainit -f; then join"}}
+	case c.Rotate && slices.Contains(f.Logins.Users, broker.Shared):
+		return Problems{{Host: c.Master,
+			What: "workers of its cluster " + c.Name + " have the user of the broker that all " +
+				"shared in an earlier release, and cannot take new passwords",
+			Remedy: "update them first: infrainit -f; then infrainit -f --rotate"}}
 	}
-	return Problems{{Host: c.Master,
-		What:   "workers of its cluster " + c.Name + " have the user of the broker that all shared in an earlier release, and cannot take new passwords",
-		Remedy: "update them first: infrainit -f; then infrainit -f --rotate"}}
+	return nil
 }
 
 // LeftBehind returns the hosts whose worker cannot log in after a rotation: those that stay in the
@@ -52,7 +61,7 @@ func (m *maker) rotates() bool {
 
 // turns reports whether a rotation is under way: one that begins, or one that was cut off.
 func (m *maker) turns() bool {
-	return m.rotates() || m.due().Rotation && !m.Adds && !m.fresh()
+	return m.rotates() || m.due().Rotation && !m.fresh()
 }
 
 // renews reports whether the broker gets another certificate from the same authority.
