@@ -15,7 +15,9 @@ const everything = "*"
 // layers is the import table, from the bottom up.
 var layers = []layer{
 	{"sweep/fault", nil, nil, "a fault is a place, a cause and a way out, whatever file it is in"},
-	{"projects", nil, nil, "sweep and infra must agree on a project's revision, so it stands beside both and on neither"},
+	{"internal/rootfile", nil, nil, "how a file is opened, whatever is in it"},
+	{"projects", []string{"internal/rootfile"}, nil,
+		"sweep and infra must agree on a project's revision, so it stands beside both and on neither"},
 	{"projects/template", []string{"sweep/fault"}, []string{"sweep/definition"},
 		"it is files; its tests hold them to the reader of tasks.yml"},
 
@@ -117,8 +119,8 @@ var layers = []layer{
 	{"infra/agent", []string{"infra/layout"}, nil,
 		"an agent is asked over a connection, whoever opened it: who asks links no handler"},
 	{"infra/engine", nil, nil, "who answers for Docker on a machine is known before anything is asked"},
-	{"infra/agent/server", []string{"infra/agent", "infra/engine", "infra/filesync/server", "infra/layout"},
-		[]string{"infra/filesync", "projects"},
+	{"infra/agent/server", []string{"infra/agent", "infra/engine", "infra/filesync/server", "infra/layout",
+		"internal/rootfile"}, []string{"infra/filesync", "projects"},
 		"what is done on a host is done by who is told, and decided elsewhere"},
 	{"infra/probe", []string{"infra/layout", "nvdocker"}, nil, "a host's facts are asked through any shell"},
 	{"infra/clean", []string{"infra/layout"}, nil, "the script that removes a cluster is text"},
@@ -143,7 +145,8 @@ var layers = []layer{
 	{"infra/filesync", []string{"infra/agent", "projects"},
 		[]string{"infra/agent/server", "infra/filesync/server", "infra/layout"},
 		"it carries files over a connection, whoever opened it: who brings and fetches links no handler"},
-	{"infra/filesync/server", []string{"infra/agent", "infra/filesync", "infra/layout", "projects"}, nil,
+	{"infra/filesync/server", []string{"infra/agent", "infra/filesync", "infra/layout",
+		"internal/rootfile", "projects"}, nil,
 		"the host's side of the same"},
 	{"infra", []string{"infra/agent", "infra/broker", "infra/docker", "infra/engine", "infra/filesync",
 		"infra/layout",

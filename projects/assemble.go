@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"mlframework/internal/rootfile"
 )
 
 // assemblyPrefix begins the names of folders that assemblies work in.
@@ -120,7 +121,7 @@ func (a *Assembly) Resume(ctx context.Context, hash string, received int64, from
 		return fmt.Errorf("no file of the project has the hash %s", shown(hash))
 	}
 	e, part := places[0], partPrefix+hash
-	out, err := a.all.OpenFile(part, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	out, err := rootfile.Open(a.all, part, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -223,7 +224,7 @@ func (a *Assembly) Reuse(ctx context.Context, revision string, source Entry) err
 			return nil
 		}
 	}
-	from, err := a.all.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	from, err := rootfile.Open(a.all, name, os.O_RDONLY, 0)
 	if err != nil {
 		return &ChangedError{name}
 	}

@@ -4,16 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"mlframework/infra/agent"
 	"mlframework/infra/layout"
+	"mlframework/internal/rootfile"
 )
 
 // longestAudit is how large the commands' file of the audit grows, in bytes, before it becomes the
@@ -39,8 +40,7 @@ func appendAudit(_ context.Context, l agent.AuditLine) error {
 			return err
 		}
 	}
-	f, err := root.OpenFile(layout.Audit, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW,
-		0o600)
+	f, err := rootfile.Open(root, layout.Audit, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -48,11 +48,14 @@ func appendAudit(_ context.Context, l agent.AuditLine) error {
 	return errors.Join(err, f.Close())
 }
 
-// audit answers with the last lines of every file. Links are not followed: one in the monitor's
-// folder is the monitor's word.
+// audit answers with the last lines of every file. Links are left out: in the monitor's folder it is
+// the monitor that makes them, and what they lead to it may not read.
 func (s *server) audit(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	most, err := strconv.Atoi(q.Get("lines"))
+	if err == nil && most < 0 {
+		err = fmt.Errorf("lines=%d is not a number of lines", most)
+	}
 	if err != nil {
 		fail(w, err)
 		return
@@ -66,30 +69,33 @@ func (s *server) audit(w http.ResponseWriter, r *http.Request) {
 	all := []agent.AuditFile{}
 	for _, name := range layout.Audits() {
 		f := agent.AuditFile{Name: name, Lines: []string{}}
-		for _, part := range []string{older(name), name} {
-			lines, err := lastLines(root, part, most)
+		for _, part := range []string{name, older(name)} {
+			lines, err := lastLines(root, part, most-len(f.Lines))
 			if err != nil {
 				fail(w, err)
 				return
 			}
-			f.Lines = append(f.Lines, lines...)
+			f.Lines = append(lines, f.Lines...)
 		}
 		all = append(all, f)
 	}
 	answer(w, all)
 }
 
-// lastLines returns the end of a file; nothing where there is none.
+// lastLines returns the end of a file, at most so many lines; none where there is no file.
 func lastLines(root *os.Root, name string, most int) ([]string, error) {
-	info, err := root.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, ignoreMissing(err)
+	f, err := rootfile.Open(root, name, os.O_RDONLY, 0)
+	if errors.Is(err, rootfile.ErrNotRegular) {
+		return nil, nil
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
 	torn := info.Size() > 2*longestAudit
 	if torn {
 		if _, err := f.Seek(-2*longestAudit, io.SeekEnd); err != nil {
@@ -100,7 +106,7 @@ func lastLines(root *os.Root, name string, most int) ([]string, error) {
 	if err != nil && !errors.Is(err, fs.ErrClosed) {
 		return nil, err
 	}
-	var lines []string
+	lines := []string{}
 	for line := range strings.Lines(string(text)) {
 		lines = append(lines, strings.TrimSpace(line))
 	}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -111,9 +112,19 @@ func TestAudit(t *testing.T) {
 	if got := read(100); got != want {
 		t.Errorf("it is %q", got)
 	}
-	want = "audit.jsonl 5 6\nmonitor/audit.jsonl came in 2\nmonitor/audit-refused.jsonl\n"
+	want = "audit.jsonl 6\nmonitor/audit.jsonl came in 2\nmonitor/audit-refused.jsonl\n"
 	if got := read(1); got != want {
 		t.Errorf("of each the last: %q", got)
+	}
+	if _, err := c.Audit(t.Context(), root, -1); err == nil ||
+		!strings.Contains(err.Error(), "lines=-1 is not a number of lines") {
+		t.Errorf("%v", err)
+	}
+	must(t, errors.Join(os.Remove(file), os.Symlink("elsewhere", file)))
+	err := c.AppendAudit(t.Context(), agent.AuditLine{Root: root, Line: []byte("not there")})
+	if text, _ := os.ReadFile(filepath.Join(root, "elsewhere")); string(text) != "a secret\n" ||
+		err == nil {
+		t.Errorf("a link was followed: %q, %v", text, err)
 	}
 }
 

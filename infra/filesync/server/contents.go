@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"os"
-	"syscall"
 
 	"mlframework/infra/filesync"
+	"mlframework/internal/rootfile"
 )
 
 // sendOutputs answers with the contents of outputs, in the order in which they are asked for.
@@ -94,15 +94,15 @@ func (r reading) Read(to []byte) (int, error) {
 	return r.file.Read(to)
 }
 
-// openOutput opens a file that is still one, and as long as it was.
+// openOutput opens a file that is still one, and no shorter than it was.
 func openOutput(sweep *os.Root, name string, size int64) (*os.File, error) {
-	f, err := sweep.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := rootfile.Open(sweep, name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && (!info.Mode().IsRegular() || info.Size() < size) {
-		err = errors.New("it is another file now")
+	if err == nil && info.Size() < size {
+		err = errors.New("it is shorter now")
 	}
 	if err != nil {
 		f.Close()
