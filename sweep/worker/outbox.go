@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -168,17 +169,15 @@ func (o *outbox) send(ctx context.Context) {
 }
 
 // sendSingle sends the first event of a batch that the reachable queue did not accept. One event
-// that it can never accept must not block all others: an end is sent without its metrics, any other
-// event is dropped.
+// that it can never accept must not block all others: of an end what is always short is sent, any
+// other event is dropped.
 func (o *outbox) sendSingle(ctx context.Context, events []task.Event) {
 	first := events[:1]
 	err := o.emit(ctx, first)
 	if err != nil && !errors.Is(err, queue.ErrUnreachable) && first[0].Outcome != nil {
-		end, bare := first[0], *first[0].Outcome
-		bare.Metrics = nil
-		end.Outcome = &bare
-		o.log.Error("sent an event without its metrics", "task", end.ID(), "error", err)
-		err = o.emit(ctx, []task.Event{end})
+		o.log.Error("an end cannot be sent as it is: sending it without its metrics", "task",
+			first[0].ID(), "error", err)
+		err = o.emit(ctx, []task.Event{bareEnd(first[0], err)})
 	}
 	switch {
 	case errors.Is(err, queue.ErrUnreachable) || ctx.Err() != nil:
@@ -190,13 +189,28 @@ func (o *outbox) sendSingle(ctx context.Context, events []task.Event) {
 	o.drop(1)
 }
 
+// bareEnd returns an end without what may be too long to be sent.
+func bareEnd(e task.Event, why error) task.Event {
+	o := e.Outcome
+	e.Outcome = &task.Outcome{Class: o.Class, ExitCode: o.ExitCode, Duration: o.Duration,
+		Reason: shorten(joinReasons(o.Reason, fmt.Sprintf("without its metrics: %v", why)))}
+	return e
+}
+
 // batchSize is how many events are sent, written and read at once, which bounds memory.
 const batchSize = 1 << 9
 
 // emitTimeout is how long the queue may take to accept events before they overflow to the spool.
 const emitTimeout = time.Second
 
+// emit sends events. None is sent if the master would not read one of them, as that would lose the
+// others of its message.
 func (o *outbox) emit(ctx context.Context, events []task.Event) error {
+	for i := range events {
+		if err := events[i].Check(events[i].Worker); err != nil {
+			return fmt.Errorf("send an event: %w", err)
+		}
+	}
 	if o.emitTimer != nil {
 		o.emitTimer.Reset(emitTimeout)
 		defer o.emitTimer.Stop()

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"mlframework/sweep/metric"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/task"
@@ -216,4 +218,47 @@ func noFileLonger(t *testing.T, bytes uint64) (release func()) {
 			t.Error(err)
 		}
 	}
+}
+
+// An event that the master would not read takes no other with it, and of an end what can be read of
+// it is sent.
+func TestAnEventThatIsNotReadLosesNoOther(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<16)
+	synctest.Test(t, func(t *testing.T) {
+		q := memory.NewEncoding()
+		o := worker.NewOutbox(q.Worker("w1"), filepath.Join(t.TempDir(), "events"),
+			slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		var sender sync.WaitGroup
+		sender.Go(func() { o.Run(ctx) })
+		events := some(6)
+		events[2].Outcome = &task.Outcome{Class: task.Error, ExitCode: code(3),
+			Reason: "exit code 3", Stderr: task.Output{Error: long}}
+		events[4].Kind, events[4].Outcome = task.SamplesEvent, nil
+		events[4].Samples = []metric.Sample{{Name: long, Time: time.Now()}}
+		o.Put(events...)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		var came []int64
+		for stream := q.Events(ctx); len(came) < 5; {
+			select {
+			case d := <-stream:
+				for _, e := range d.Items {
+					came = append(came, e.Index)
+					if out := e.Outcome; e.Index == 2 && (out.Class != task.Error ||
+						*out.ExitCode != 3 || !strings.HasPrefix(out.Reason, "exit code 3; ")) {
+						t.Errorf("the end is %+v", out)
+					}
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("events %v came; %d are unsent", came, o.Unsent())
+			}
+		}
+		if want := []int64{0, 1, 2, 3, 5}; !slices.Equal(came, want) || o.Unsent() != 0 {
+			t.Errorf("events %v came, want %v; %d are unsent", came, want, o.Unsent())
+		}
+		cancel()
+		sender.Wait()
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -74,4 +75,27 @@ func joinReasons(a, b string) string {
 		return b
 	}
 	return a + "; " + b
+}
+
+// maxReason is how many characters a text about an attempt has at most. The master reads none that
+// is much longer, and names of programs and files may be.
+const maxReason = 600
+
+// shorten leaves out the middle of a text that is too long: it begins with what happened and ends
+// with the cause.
+func shorten(text string) string {
+	if utf8.RuneCountInString(text) <= maxReason {
+		return text
+	}
+	runes := []rune(text)
+	return string(runes[:maxReason/2]) + "…" + string(runes[len(runes)-maxReason/2+1:])
+}
+
+// shortenTexts shortens the texts of an outcome, for which nothing else sets a bound.
+func shortenTexts(o *task.Outcome) {
+	o.Reason = shorten(o.Reason)
+	o.Stdout.Error, o.Stderr.Error = shorten(o.Stdout.Error), shorten(o.Stderr.Error)
+	for i, text := range o.Unmeasured {
+		o.Unmeasured[i] = shorten(text)
+	}
 }

@@ -80,3 +80,32 @@ func TestTheReasonHidesSecrets(t *testing.T) {
 		t.Errorf("%q", o.Reason)
 	}
 }
+
+// However long a reason would be, the end of its attempt arrives: the middle is left out.
+func TestALongReasonIsShortened(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	long := strings.Repeat("ü", 10<<10)
+	for i, c := range []struct {
+		name   string
+		change func(*task.Recipe)
+		begins string
+	}{
+		{"a program", func(r *task.Recipe) { r.Command = []string{long} },
+			"exit code 127: start üüü"},
+		{"a file of parameters", func(r *task.Recipe) { r.File = &task.File{From: long} },
+			"not started on gpu1: "},
+		{"a working directory", func(r *task.Recipe) { r.Workdir = long },
+			"not started on gpu1: "},
+	} {
+		b := batch("true", int64(i))
+		b.Sweep = fmt.Sprintf("train-%d", i)
+		c.change(&b.Recipe)
+		s.send(b)
+		o := s.ended(int64(i), 1)
+		if n := utf8.RuneCountInString(o.Reason); !utf8.ValidString(o.Reason) || n != 600 ||
+			!strings.HasPrefix(o.Reason, c.begins) {
+			t.Errorf("%s: %d characters, %q", c.name, n, o.Reason)
+		}
+	}
+}

@@ -101,6 +101,7 @@ func (s *scheduler) start(i item, start task.Start) task.Event {
 func (s *scheduler) finish(i item, o task.Outcome, leftovers bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	shortenTexts(&o)
 	k := i.key()
 	s.running[k].ended = true
 	e := i.event(task.EndedEvent, s.worker)
