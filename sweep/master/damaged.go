@@ -51,13 +51,22 @@ func (m *Master) hold(events []task.Event) error {
 // maxReplayed is how many held events are decided in one step.
 const maxReplayed = 1000
 
-// replayHeld decides what workers told of sweeps that were damaged then and are repaired now.
+// replayHeld decides what workers told of sweeps that were damaged then and are repaired now. What
+// they told of a sweep that is not in the store is kept, as the store that has it may come back.
 func (m *Master) replayHeld(ctx context.Context) error {
 	sweeps, err := m.o.Store.Held()
 	if err != nil {
 		return err
 	}
 	for _, id := range sweeps {
+		if stored, err := m.sweeps.HasSweep(ctx, id); err != nil {
+			return err
+		} else if !stored {
+			m.o.Log.Warn("events of a sweep are kept that is not in this store: "+
+				"if it does not come back, remove the file", "sweep", id,
+				"file", m.o.Store.HeldFile(id))
+			continue
+		}
 		if damaged, err := m.isDamaged(ctx, id); err != nil {
 			return err
 		} else if damaged {
@@ -99,9 +108,6 @@ func (m *Master) isDamaged(ctx context.Context, id string) (bool, error) {
 		m.damage(d)
 		m.core.Damage(id)
 		return true, nil
-	}
-	if _, unknown := errors.AsType[*store.UnknownSweep](err); unknown {
-		return false, nil // its events are dropped, and a warning is shown
 	}
 	return false, err
 }

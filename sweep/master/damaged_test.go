@@ -3,6 +3,7 @@ package master_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,6 +86,54 @@ func TestDamagedSweep(t *testing.T) {
 	}
 	if held, err := s.store.Held(); len(held) > 0 || err != nil {
 		t.Errorf("%v is held still: %v", held, err)
+	}
+}
+
+// TestHeldEventsWaitForTheirStore: what is held of a damaged sweep stays while the master runs on a
+// store without that sweep, no other sweep gets its name there, and it is taken up when the store
+// is back.
+func TestHeldEventsWaitForTheirStore(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	broken := s.submit(1, func(n *master.Submission) { n.Record.Recipe.Link = []string{"broken"} })
+	h := s.newHand("w1", 1)
+	g := h.has(1)
+	h.report(task.ClaimedEvent, g...)
+	h.report(task.StartedEvent, g...)
+	s.becomes(broken, core.Open, "1 running")
+	s.replace(`["broken"]`, `["broken"!`)
+	s.start()
+	h.end(task.Success, g...)
+	held := func() []string {
+		t.Helper()
+		all, err := s.store.Held()
+		s.must(err)
+		return all
+	}
+	s.poll("the end is held", func() bool { return len(held()) == 1 },
+		func() string { return fmt.Sprint(held()) })
+	s.must(s.end())
+	file := filepath.Join(s.folder, store.File)
+	s.must(os.Rename(file, file+".damaged"))
+	s.start()
+	if id := s.submit(1); id == broken {
+		t.Errorf("another sweep is named %s", id)
+	}
+	if all := held(); !slices.Equal(all, []string{broken}) {
+		t.Errorf("on a store without %s, %v is held", broken, all)
+	}
+	if text := s.log.String(); !strings.Contains(text, "events of a sweep are kept") ||
+		strings.Contains(text, "was repaired") {
+		t.Errorf("the log is\n%s", text)
+	}
+	s.must(s.end())
+	s.must(os.Rename(file+".damaged", file))
+	s.start()
+	s.replace(`["broken"!`, `["broken"]`)
+	s.start()
+	s.becomes(broken, core.Finished, "1 succeeded")
+	if all := held(); len(all) > 0 {
+		t.Errorf("%v is held still", all)
 	}
 }
 

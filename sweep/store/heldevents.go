@@ -53,7 +53,7 @@ func (s *Store) HoldEvents(events []task.Event) (dropped []task.Event, err error
 
 // appendHeld adds lines to the file of a sweep; false: they would make it too long.
 func (s *Store) appendHeld(sweep string, lines []byte) (fits bool, err error) {
-	path := s.heldFile(sweep)
+	path := s.HeldFile(sweep)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, err
 	}
@@ -100,7 +100,7 @@ func (s *Store) Held() (sweeps []string, err error) {
 // are left out. After an error nothing more comes.
 func (s *Store) HeldEvents(sweep string) iter.Seq2[task.Event, error] {
 	return func(yield func(task.Event, error) bool) {
-		f, err := os.Open(s.heldFile(sweep))
+		f, err := os.Open(s.HeldFile(sweep))
 		if err != nil {
 			yield(task.Event{}, err)
 			return
@@ -124,8 +124,18 @@ func (s *Store) HeldEvents(sweep string) iter.Seq2[task.Event, error] {
 }
 
 // DropHeld removes the events of a sweep that are held.
-func (s *Store) DropHeld(sweep string) error { return os.Remove(s.heldFile(sweep)) }
+func (s *Store) DropHeld(sweep string) error { return os.Remove(s.HeldFile(sweep)) }
 
-func (s *Store) heldFile(sweep string) string {
+// isHeld reports whether events of a sweep are held.
+func (s *Store) isHeld(sweep string) (bool, error) {
+	_, err := os.Stat(s.HeldFile(sweep))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// HeldFile is the path of the file that holds the events of a sweep, or would.
+func (s *Store) HeldFile(sweep string) string {
 	return filepath.Join(filepath.Dir(s.path), heldFolder, sweep)
 }
