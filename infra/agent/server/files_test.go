@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,6 +43,41 @@ func TestPrivateFiles(t *testing.T) {
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode() != os.ModeDir|0o700 {
 		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// What cannot be made again is on the disk before it takes the place of what was there, and its
+// name is when the call returns. The test is not parallel: it replaces what all use.
+func TestPrivateFilesAreOnTheDisk(t *testing.T) {
+	c, root := start(t, server.Options{}), t.TempDir()
+	sync := *server.SyncFile
+	defer func() { *server.SyncFile = sync }()
+	var synced []string
+	full := false
+	*server.SyncFile = func(f *os.File) error {
+		name, err := filepath.Rel(root, f.Name())
+		must(t, err)
+		_, err = os.Stat(filepath.Join(root, "authority", "secrets.json"))
+		synced = append(synced, fmt.Sprintf("%s %v", name, err == nil))
+		if full {
+			return syscall.EIO
+		}
+		return sync(f)
+	}
+	q := agent.PrivateFiles{Root: root, Dir: filepath.Join(root, "authority"), UID: -1,
+		Files: []agent.PrivateFile{{Name: "secrets.json", Data: []byte("{}")}}}
+	must(t, c.PutPrivate(t.Context(), q))
+	must(t, c.WriteText(t.Context(), agent.Text{Root: root, Name: "cluster.json"}))
+	want := []string{"authority/.new/secrets.json false", "authority true", ". true",
+		"cluster.json.part true", ". true"}
+	if !slices.Equal(synced, want) {
+		t.Errorf("%q", synced)
+	}
+	full, q.Files[0].Data = true, []byte("{1}")
+	err := c.PutPrivate(t.Context(), q)
+	text, _ := os.ReadFile(filepath.Join(root, "authority", "secrets.json"))
+	if err == nil || string(text) != "{}" {
+		t.Errorf("%v, and there is %q", err, text)
 	}
 }
 

@@ -19,14 +19,48 @@ import (
 // partOf returns the name that a file has until it is whole.
 func partOf(name string) string { return name + ".part" }
 
-// replace writes a file of a root in one step.
+// replace writes a file of a root in one step. When it returns the file is on the disk.
 func replace(root *os.Root, name string, data []byte) error {
 	part := partOf(name)
-	if err := root.WriteFile(part, data, 0o600); err != nil {
+	if err := writeSynced(root, part, data); err != nil {
 		return errors.Join(err, ignoreMissing(root.Remove(part)))
 	}
-	return root.Rename(part, name)
+	if err := root.Rename(part, name); err != nil {
+		return err
+	}
+	return syncFolder(root, filepath.Dir(name))
 }
+
+// writeSynced writes a file with mode 0600 and brings its content to the disk.
+func writeSynced(root *os.Root, name string, data []byte) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = syncFile(f)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// syncFolder brings the names in a folder to the disk. Some network file systems do so by
+// themselves, and refuse.
+func syncFolder(root *os.Root, name string) error {
+	f, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = syncFile(f)
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return err
+}
+
+// syncFile is fsync(2). A test replaces it.
+var syncFile = (*os.File).Sync
 
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,8 +69,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// putPrivate writes all files into a folder beside their places, and moves them there once all are
-// written.
+// putPrivate writes all files into a folder beside their places, and moves them there once all are on
+// the disk: among them are keys and passwords that cannot be made again.
 func putPrivate(_ context.Context, f agent.PrivateFiles) error {
 	root, err := openRoot(f.Root)
 	if err != nil {
@@ -61,8 +95,8 @@ func putPrivate(_ context.Context, f agent.PrivateFiles) error {
 	if err := writePrivate(dir, f); err != nil {
 		return err
 	}
-	if f.UID == -1 {
-		return nil
+	if err := syncFolder(root, filepath.Dir(name)); err != nil || f.UID == -1 {
+		return err
 	}
 	return root.Chown(name, f.UID, f.GID)
 }
@@ -81,7 +115,7 @@ func writePrivate(dir *os.Root, f agent.PrivateFiles) error {
 			return fmt.Errorf("%q cannot be the name of a file", file.Name)
 		}
 		part := path.Join(fresh, file.Name)
-		if err := dir.WriteFile(part, file.Data, 0o600); err != nil {
+		if err := writeSynced(dir, part, file.Data); err != nil {
 			return err
 		}
 		if f.UID == -1 {
@@ -96,7 +130,10 @@ func writePrivate(dir *os.Root, f agent.PrivateFiles) error {
 			return err
 		}
 	}
-	return dir.Remove(fresh)
+	if err := dir.Remove(fresh); err != nil {
+		return err
+	}
+	return syncFolder(dir, ".")
 }
 
 // readText answers with a file of a root.

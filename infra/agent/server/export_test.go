@@ -1,0 +1,4 @@
+package server
+
+// SyncFile is what brings a file or folder to the disk.
+var SyncFile = &syncFile
