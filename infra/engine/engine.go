@@ -12,6 +12,7 @@
 package engine
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -38,23 +39,21 @@ const answerTime = 20 * time.Second
 type Dialer struct {
 	Socket string // "": the usual one
 
-	known atomic.Pointer[dial] // the way that answered last
+	known atomic.Int32 // index of the way that answered last
 }
 
 type dial func(context.Context) (net.Conn, error)
 
-// Dial opens a connection, which has a method CloseWrite. ctx is about the opening only. Where no
-// way leads to an engine the error says what there is on this machine, and what helps.
+// Dial opens a connection, which has a method CloseWrite, to an engine that answers. ctx is about
+// the opening only. Where no way leads to an engine the error is *Missing: what there is on this
+// machine, and what helps. It is the cause of ctx where that has ended.
 func (d *Dialer) Dial(ctx context.Context) (net.Conn, error) {
-	if known := d.known.Load(); known != nil {
-		if conn, err := (*known)(ctx); err == nil {
+	ways, known := d.ways(), int(d.known.Load())
+	for i := range ways {
+		i = (known + i) % len(ways)
+		if conn, err := answering(ctx, ways[i]); err == nil {
+			d.known.Store(int32(i))
 			return conn, nil
-		}
-	}
-	for _, way := range d.ways() {
-		if answers(ctx, way) {
-			d.known.Store(&way)
-			return way(ctx)
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -84,24 +83,50 @@ func (d *Dialer) ways() []dial {
 	}
 }
 
-// answers reports whether an engine is at the end of a way.
-func answers(ctx context.Context, way dial) bool {
+// answering opens a connection and asks the engine at its end for a sign of life. That a command has
+// started does not mean that there is one.
+func answering(ctx context.Context, way dial) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	once := &http.Transport{DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return way(ctx) }}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://docker/_ping", nil)
+	conn, err := way(ctx)
 	if err != nil {
-		return false
+		return nil, err
 	}
-	answer, err := once.RoundTrip(r)
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	err = ping(conn)
+	if !stop() {
+		err = context.Cause(ctx)
+	}
 	if err != nil {
-		return false
+		conn.Close()
+		return nil, err
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<10))
-	answer.Body.Close()
-	return answer.StatusCode == http.StatusOK
+	return conn, nil
 }
+
+// ping makes a request, after which the connection is as good as new.
+func ping(conn net.Conn) error {
+	if _, err := io.WriteString(conn, "GET /_ping HTTP/1.1\r\nHost: docker\r\n\r\n"); err != nil {
+		return err
+	}
+	from := bufio.NewReader(conn)
+	answer, err := http.ReadResponse(from, nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	n, err := io.Copy(io.Discard, io.LimitReader(answer.Body, maxPing))
+	switch {
+	case err != nil:
+		return err
+	case answer.StatusCode != http.StatusOK, answer.Close, n == maxPing, from.Buffered() > 0:
+		return errors.New("not the answer of an engine")
+	}
+	return nil
+}
+
+// maxPing bounds the answer to a ping, in bytes.
+const maxPing = 1 << 10
 
 // diagnose returns why there is no engine, by what this machine has.
 func (d *Dialer) diagnose() error {

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	d := &engine.Dialer{Socket: socket}
-	for range 2 { // the second goes the way that was found
+	for range 2 { // the second begins with the way that was found
 		fmt.Println(get(context.Background(), d))
 	}
 }
@@ -51,7 +51,10 @@ func get(ctx context.Context, d *engine.Dialer) string {
 }
 
 // docker answers for an engine at a socket.
-func docker(t *testing.T, socket string) {
+func docker(t *testing.T, socket string) { engineAt(t, socket, false) }
+
+// engineAt answers for an engine at a socket: once, if it stops with the first answer.
+func engineAt(t *testing.T, socket string, once bool) {
 	t.Helper()
 	l, err := net.Listen("unix", socket)
 	if err != nil {
@@ -60,6 +63,9 @@ func docker(t *testing.T, socket string) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_ping", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
+		if once {
+			l.Close()
+		}
 		fmt.Fprint(w, "26.1")
 	})
 	s := &http.Server{Handler: mux}
@@ -139,6 +145,12 @@ func TestDial(t *testing.T) {
 			m.stale(m.socket)
 			m.command("docker", "exit 1")
 		}, "Docker is installed but does not answer at SOCKET: start it with " +
+			"`sudo systemctl start docker` there"},
+		"stopped after it was found": {func(m *machine) {
+			engineAt(m.t, m.elsewhere, true)
+			m.stale(m.socket)
+			m.dialStdio("docker", "system dial-stdio")
+		}, "26.1\nDocker is installed but does not answer at SOCKET: start it with " +
 			"`sudo systemctl start docker` there"},
 		"only the daemon's program": {func(m *machine) { m.command("dockerd", "") },
 			"Docker is installed but does not answer at SOCKET"},
