@@ -125,6 +125,7 @@ func (a *applier) rotate(ctx context.Context, m *machine, do plan.Rotate) error 
 func (a *applier) beginRotation(m *machine, before broker.Secrets) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	before.Pending = true // a broker that restarts meanwhile has the new ones, and is to be told
 	a.before = &before
 	a.undone = append(a.undone, undo{host: m.name, what: "keep the passwords and certificates of before", rotation: true,
 		do: func(ctx context.Context) error {
