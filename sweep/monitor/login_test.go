@@ -1,6 +1,7 @@
 package monitor_test
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"os"
@@ -283,8 +284,21 @@ func TestTokensAreFilesOfTheirOwner(t *testing.T) {
 	if again, _ := os.ReadFile(path); string(again) != string(first) {
 		t.Error("the token is another after a restart")
 	}
+	// A first start that was killed has made the file and not written it.
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(); err != nil {
+		t.Error(err)
+	}
+	if made, _ := os.ReadFile(path); len(made) < 27 || string(made) == string(first) {
+		t.Errorf("%d characters, as before: %v", len(made), string(made) == string(first))
+	}
 	for wrong, change := range map[string]func() error{
 		"is not for its owner alone": func() error { return os.Chmod(path, 0o640) },
+		"its owner alone (-rw-r-----)": func() error { // nothing is written to such a file
+			return errors.Join(os.Truncate(path, 0), os.Chmod(path, 0o640))
+		},
 		"has less than 26 characters": func() error {
 			return os.WriteFile(path, []byte("correct horse battery sta\n"), 0o600)
 		},

@@ -50,26 +50,23 @@ func openTokens(state string) (tokens, error) {
 	return k, nil
 }
 
-// openToken reads a token that only its owner may read, or makes it.
+// openToken reads a token that only its owner may read, or makes it. An empty file has no token: a
+// start that was killed has left it.
 func openToken(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		_, err = f.WriteString(rand.Text() + "\n") // 130 bits
-		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-			return "", errors.Join(fmt.Errorf("make the monitor's token: %w", err), os.Remove(path))
-		}
-	} else if !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("make the monitor's token: %w", err)
-	}
 	info, err := os.Stat(path)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 {
+	if err == nil && (!info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0) {
 		return "",
 			fmt.Errorf(
 				"the monitor's token %s is not for its owner alone (%s): chmod 600 it, or remove "+
-					"it and it is made anew", path, mode)
+					"it and it is made anew", path, info.Mode())
+	}
+	if err != nil || info.Size() == 0 {
+		if err := makeToken(path); err != nil {
+			return "", fmt.Errorf("make the monitor's token: %w", err)
+		}
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -83,6 +80,19 @@ func openToken(path string) (string, error) {
 					"anew, or write a longer one", path, shortestToken)
 	}
 	return token, nil
+}
+
+// makeToken writes a new token.
+func makeToken(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(rand.Text() + "\n") // 130 bits
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }
 
 // role returns whose token this is. Every token is compared, whichever it is.
