@@ -67,8 +67,9 @@ EXAMPLES:
 				Usage: "`URL` of the monitor in the browser, with the prefix"},
 			cli.Switch("viewer", "allow reading only"),
 			&cliv2.StringFlag{Name: "grant", DefaultText: "none",
-				Usage: "end the link's sessions when `ID` is revoked: 16 to 64 random letters and digits. " +
-					"With --url http://NAME-ID.localhost:PORT/ browsers may use this name until then"},
+				Usage: "end the link's sessions when `ID` is revoked: 16 to 64 random lower-case " +
+					"letters and digits. With --url http://NAME-ID.localhost:PORT/ browsers may use " +
+					"this name until then"},
 		},
 	}
 }

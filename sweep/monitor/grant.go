@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -27,12 +26,23 @@ const localDomain = ".localhost"
 // grantShape is the id of a grant. It is part of a host, and names a file.
 var grantShape = regexp.MustCompile(`^[a-z0-9]{16,64}$`)
 
+func checkGrant(id string) error {
+	if !grantShape.MatchString(id) {
+		return fmt.Errorf("%q is not the id of a grant: write 16 to 64 lower-case letters and "+
+			"digits", id)
+	}
+	return nil
+}
+
 // Grant makes a login link as Link does, whose sessions end when the grant is revoked. The id is
 // the caller's to choose, at random.
 func Grant(state, id, base string, role Role, now time.Time) (string, error) {
-	at, err := url.Parse(base)
-	if err != nil || !grantShape.MatchString(id) {
-		return "", fmt.Errorf("%q is not the id of a grant: write 16 to 64 letters and digits", id)
+	if err := checkGrant(id); err != nil {
+		return "", err
+	}
+	at, err := checkLink(state, base)
+	if err != nil {
+		return "", err
 	}
 	folder := filepath.Join(state, grantFolder)
 	if err := removeOlder(folder, now, sessionMaxAge+LinkLife); err != nil {
@@ -46,7 +56,7 @@ func Grant(state, id, base string, role Role, now time.Time) (string, error) {
 	if err := os.WriteFile(path, []byte(host), 0o600); err != nil {
 		return "", fmt.Errorf("make a login link: %w", err)
 	}
-	link, err := makeLink(state, base, loginLink{Role: role, Grant: id}, now)
+	link, err := makeLink(state, at, loginLink{Role: role, Grant: id}, now)
 	if err != nil {
 		return "", errors.Join(err, os.Remove(path))
 	}
@@ -56,8 +66,8 @@ func Grant(state, id, base string, role Role, now time.Time) (string, error) {
 // Revoke ends the sessions of a grant, and its link where that was not used. A grant that is
 // revoked already is none.
 func Revoke(state, id string) error {
-	if !grantShape.MatchString(id) {
-		return fmt.Errorf("%q is not the id of a grant", id)
+	if err := checkGrant(id); err != nil {
+		return err
 	}
 	err := os.Remove(filepath.Join(state, grantFolder, id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -116,20 +116,27 @@ func TestHostsOfGrants(t *testing.T) {
 func TestGrantsHaveAnID(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
+	const remedy = "write 16 to 64 lower-case letters and digits"
 	for _, id := range []string{"", "short", "../token", strings.Repeat("a", 65),
 		"ABCDEFGHIJKLMNOP"} {
-		if _, err := monitor.Grant(s.state(), id, s.url, monitor.Operator, time.Now()); err == nil {
-			t.Errorf("%q is taken", id)
+		_, err := monitor.Grant(s.state(), id, s.url, monitor.Operator, time.Now())
+		if err == nil || !strings.Contains(err.Error(), remedy) {
+			t.Errorf("%q: %v", id, err)
 		}
-		if monitor.Revoke(s.state(), id) == nil {
-			t.Errorf("%q is revoked", id)
+		if err := monitor.Revoke(s.state(), id); err == nil ||
+			!strings.Contains(err.Error(), remedy) {
+			t.Errorf("%q is revoked: %v", id, err)
 		}
 	}
-	for _, base := range []string{"", "ftp://x/"} {
-		if _, err := monitor.Grant(s.state(), grantA, base, monitor.Operator,
-			time.Now()); err == nil {
-			t.Errorf("%q gives a link", base)
+	for _, base := range []string{"", "ftp://x/", "http://[::1/"} {
+		_, err := monitor.Grant(s.state(), grantA, base, monitor.Operator, time.Now())
+		if err == nil || !strings.Contains(err.Error(), "is not the address of a monitor") {
+			t.Errorf("%q: %v", base, err)
 		}
+	}
+	_, err := monitor.Grant(t.TempDir(), grantA, s.url+"/", monitor.Operator, time.Now())
+	if err == nil || !strings.Contains(err.Error(), "of a monitor that was started") {
+		t.Errorf("without a monitor: %v", err)
 	}
 	if left, err := os.ReadDir(filepath.Join(s.state(), "grants")); err != nil || len(left) > 0 {
 		t.Errorf("left of what did not work out: %v %v", left, err)

@@ -35,23 +35,30 @@ type loginLink struct {
 // once, for LinkLife. Base is the monitor's address as the browser has it, with its prefix:
 // "http://127.0.0.1:5555/".
 func Link(state, base string, role Role, now time.Time) (string, error) {
-	return makeLink(state, base, loginLink{Role: role}, now)
+	at, err := checkLink(state, base)
+	if err != nil {
+		return "", err
+	}
+	return makeLink(state, at, loginLink{Role: role}, now)
 }
 
-func makeLink(state, base string, l loginLink, now time.Time) (string, error) {
+// checkLink reads the monitor's address, and makes sure that there is a monitor.
+func checkLink(state, base string) (*url.URL, error) {
 	at, err := url.Parse(base)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" ||
 		at.RawQuery != "" || at.Fragment != "" || at.User != nil {
-		return "",
-			fmt.Errorf(
-				"%q is not the address of a monitor: write http://HOST:PORT/, and the prefix if it "+
-					"has one", base)
+		return nil, fmt.Errorf("%q is not the address of a monitor: write http://HOST:PORT/, and "+
+			"the prefix if it has one", base)
 	}
-	folder := filepath.Join(state, linkFolder)
 	if _, err := os.Stat(filepath.Join(state, tokenFiles[Operator])); err != nil {
-		return "", fmt.Errorf("%s is not the state folder of a monitor that was started: %w", state,
-			err)
+		return nil, fmt.Errorf("%s is not the state folder of a monitor that was started: %w",
+			state, err)
 	}
+	return at, nil
+}
+
+func makeLink(state string, at *url.URL, l loginLink, now time.Time) (string, error) {
+	folder := filepath.Join(state, linkFolder)
 	if err := removeOlder(folder, now, 2*LinkLife); err != nil {
 		return "", err
 	}
