@@ -36,8 +36,7 @@ func NewClient(a Agent, root string, id Identity) *Client {
 
 // Revisions returns the releases of the root.
 func (c *Client) Revisions(ctx context.Context) (all []string, err error) {
-	q := url.Values{"root": {c.root}}
-	answer, err := c.agent.Do(ctx, http.MethodGet, "/releases?"+q.Encode(), nil)
+	answer, err := c.agent.Do(ctx, http.MethodGet, "/releases?"+c.query().Encode(), nil)
 	if err != nil {
 		return nil, failed(ctx, "list the revisions", err)
 	}
@@ -58,6 +57,12 @@ func (c *Client) Prune(
 		err = json.NewDecoder(answer.Body).Decode(&removed)
 	}
 	return removed, failed(ctx, "remove old revisions", err)
+}
+
+// query says what a request without a body of JSON is about.
+func (c *Client) query() url.Values {
+	return url.Values{"root": {c.root}, "owner": {c.id.Owner}, "cluster": {c.id.Cluster},
+		"who": {c.id.Who}}
 }
 
 // ask makes a request with a body of JSON.

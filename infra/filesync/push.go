@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -85,10 +86,7 @@ func (c *Client) put(
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	contents, body := io.Pipe()
-	for name, value := range map[string]string{"root": c.root, "owner": c.id.Owner,
-		"cluster": c.id.Cluster, "who": c.id.Who} {
-		q.Set(name, value)
-	}
+	maps.Copy(q, c.query())
 	manifest := bytes.NewReader(AppendEntries(nil, m.Entries))
 	answer, err := c.agent.Do(ctx, http.MethodPut, "/releases/"+m.Revision()+"?"+q.Encode(),
 		struct {
@@ -204,9 +202,8 @@ func (s *sender) sent(n int64) {
 // Copy copies a release from a host to another, through here: what that lacks of it. Its current
 // release stays as it is.
 func Copy(ctx context.Context, from, to *Client, revision string) error {
-	q := url.Values{"root": {from.root}}
 	answer, err := from.agent.Do(ctx, http.MethodGet, "/releases/"+url.PathEscape(revision)+"?"+
-		q.Encode(), nil)
+		from.query().Encode(), nil)
 	if err != nil {
 		return broken(ctx, err)
 	}

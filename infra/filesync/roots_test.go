@@ -45,6 +45,8 @@ func TestForeignFoldersAreRefused(t *testing.T) {
 	if diff := cmp.Diff([]string{"thesis.tex"}, names(t, full)); diff != "" {
 		t.Error(diff)
 	}
+	_, err = connect(t, full).Revisions(t.Context())
+	refused(t, err, `it has no .mlframework-root and holds "thesis.tex"`)
 
 	root := writable(t)
 	push(t, root, m)
@@ -55,6 +57,10 @@ func TestForeignFoldersAreRefused(t *testing.T) {
 		if _, err := c.Prune(t.Context(), nil, 0); err == nil {
 			t.Error("another's revisions were pruned")
 		}
+		_, err = c.Revisions(t.Context())
+		refused(t, err, `holds the files of the cluster "ml" of anna`)
+		err = filesync.Copy(t.Context(), c, connect(t, writable(t)), m.Revision())
+		refused(t, err, `holds the files of the cluster "ml" of anna`)
 	}
 
 	home, err := os.UserHomeDir()

@@ -50,12 +50,11 @@ func takeRelease(w http.ResponseWriter, r *http.Request, idle time.Duration) err
 	if p.manifest, err = filesync.ReadManifest(p.body, r.PathValue("revision")); err != nil {
 		return err
 	}
-	id := filesync.Identity{Owner: q.Get("owner"), Cluster: q.Get("cluster"), Who: q.Get("who")}
-	if p.root, err = openRoot(q.Get("root"), id, true); err != nil {
+	if p.root, err = openAsked(r, true); err != nil {
 		return err
 	}
 	defer p.root.Close()
-	unlock, err := p.root.lock(r.Context(), id.Who, "push", wait)
+	unlock, err := p.root.lock(r.Context(), q.Get("who"), "push", wait)
 	if err != nil {
 		return err
 	}

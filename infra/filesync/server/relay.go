@@ -19,7 +19,7 @@ import (
 // listRevisions answers with the releases of a root that can be sent, sorted; none where there is
 // no root.
 func listRevisions(w http.ResponseWriter, r *http.Request) error {
-	root, err := openFolder(r.URL.Query().Get("root"))
+	root, err := openAsked(r, false)
 	if isAbsent(err) {
 		return json.NewEncoder(w).Encode([]string{})
 	}
@@ -44,7 +44,7 @@ func sendRelease(w http.ResponseWriter, r *http.Request) error {
 	if !projects.IsRevision(revision) {
 		return fmt.Errorf("%q is no revision", revision)
 	}
-	root, err := openFolder(r.URL.Query().Get("root"))
+	root, err := openAsked(r, false)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,6 +51,13 @@ func openRoot(dir string, from filesync.Identity, make bool) (*root, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// openAsked is openRoot for a request that says in its address what it is about.
+func openAsked(r *http.Request, make bool) (*root, error) {
+	q := r.URL.Query()
+	id := filesync.Identity{Owner: q.Get("owner"), Cluster: q.Get("cluster"), Who: q.Get("who")}
+	return openRoot(q.Get("root"), id, make)
 }
 
 // openFolder opens a folder that may be a root.
