@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"time"
@@ -16,7 +17,8 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// masterTime is how long a master may be silent, and not only slow, before the pages say that it is away.
+// masterTime is how long a master may be silent, and not only slow, before the pages say that it is
+// away.
 const masterTime = 5 * time.Second
 
 // monitorPort is where the monitor listens unless told otherwise.
@@ -143,11 +145,13 @@ func (c *command) monitor(ctx *cliv2.Context) error {
 	client := api.Dial(ctx.String("master"))
 	client.User, client.GiveUp = "monitor", masterTime
 	defer client.Close()
-	m, err := monitor.New(monitor.Options{Master: client, State: ctx.String("state"), Prefix: ctx.String("prefix"), Hosts: ctx.StringSlice("host"), Secure: secure, Log: log})
+	m, err := monitor.New(monitor.Options{Master: client, State: ctx.String("state"),
+		Prefix: ctx.String("prefix"), Hosts: ctx.StringSlice("host"), Secure: secure, Log: log})
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
-	listener, err := listenTCP(ctx.Context, ctx.String("listen"), ctx.String("tls-cert"), ctx.String("tls-key"))
+	listener, err := listenTCP(ctx.Context, ctx.String("listen"), ctx.String("tls-cert"),
+		ctx.String("tls-key"), log)
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
@@ -157,32 +161,38 @@ func (c *command) monitor(ctx *cliv2.Context) error {
 	return m.Run(work, listener)
 }
 
-// mayListen refuses what would let the token go over a network in the clear. A process in a container cannot see how its
-// port is published: who starts it has to say so.
+// mayListen refuses addresses at which the token would go over a network in the clear. A process in a
+// container cannot see how its port is published: --published-on-loopback says so.
 func mayListen(address string, secure, published bool) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return cli.Wrong("write it as 127.0.0.1:5555", "--listen %s is not an address: %w", address, err)
+		return cli.Wrong("write it as 127.0.0.1:5555", "--listen %s is not an address: %w",
+			address, err)
 	}
 	ip := net.ParseIP(host)
 	if secure || published || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return cli.Wrong("listen on "+monitorPort+", or give --tls-cert and --tls-key; in a container whose port is published on 127.0.0.1 alone, give --published-on-loopback",
+	return cli.Wrong("listen on "+monitorPort+", or give --tls-cert and --tls-key; in a container "+
+		"whose port is published on 127.0.0.1 alone, give --published-on-loopback",
 		"--listen %s may be reached from other machines, and there is no TLS", address)
 }
 
-func listenTCP(ctx context.Context, address, cert, key string) (net.Listener, error) {
-	var pair tls.Certificate
-	if cert != "" {
-		var err error
-		if pair, err = tls.LoadX509KeyPair(cert, key); err != nil {
-			return nil, fmt.Errorf("read %s and %s: %w", cert, key, err)
-		}
+// listenTCP listens at an address, with TLS where there are files of a certificate.
+func listenTCP(
+	ctx context.Context, address, cert, key string, log *slog.Logger,
+) (net.Listener, error) {
+	if cert == "" {
+		return new(net.ListenConfig).Listen(ctx, "tcp", address)
+	}
+	c, err := readCertificate(cert, key, log)
+	if err != nil {
+		return nil, err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil || cert == "" {
-		return l, err
+	if err != nil {
+		return nil, err
 	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
+	return tls.NewListener(l, &tls.Config{GetCertificate: c.get, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"http/1.1"}}), nil
 }

@@ -1,10 +1,13 @@
 package main_test
 
 import (
+	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"io"
+	"math/big"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -15,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"mlframework/cmd/internal/cli"
 )
@@ -173,6 +177,71 @@ func TestMonitorWithTLS(t *testing.T) {
 	if cookie := answer.Header.Get("Set-Cookie"); answer.StatusCode != http.StatusSeeOther || !strings.Contains(cookie, "Secure") {
 		t.Errorf("login over TLS: %s, cookie %q", answer.Status, cookie)
 	}
+}
+
+// A certificate that is renewed is served from the next connection on, and until both files are
+// there, the one of before.
+func TestMonitorServesARenewedCertificate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	put := func(file, text string) {
+		t.Helper()
+		part := write(t, file+".part", text)
+		if err := os.Rename(part, file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cert, key := selfSigned(t, "first")
+	put(certFile, cert)
+	put(keyFile, key)
+	d := newDaemon(t, dir, "monitor", "monitor", "--master", "none", "--state",
+		filepath.Join(dir, "state"), "--listen", "0.0.0.0:0", "--tls-cert", certFile,
+		"--tls-key", keyFile)
+	d.start()
+	at := d.listens()
+	serves := func(want string) {
+		t.Helper()
+		conn, err := tls.Dial("tcp", at, &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if got := conn.ConnectionState().PeerCertificates[0].Subject.CommonName; got != want {
+			t.Errorf("it serves the %s certificate, not the %s", got, want)
+		}
+	}
+	serves("first")
+	cert, key = selfSigned(t, "second")
+	put(certFile, cert)
+	serves("first")
+	put(keyFile, key)
+	serves("second")
+	if err := os.Remove(keyFile); err != nil {
+		t.Fatal(err)
+	}
+	serves("second")
+}
+
+// selfSigned makes a certificate with a name, and its key.
+func selfSigned(t *testing.T, name string) (cert, key string) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
+		NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(nil, c, c, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
 }
 
 func TestMonitorRefuses(t *testing.T) {

@@ -161,6 +161,16 @@ func TestPlans(t *testing.T) {
 			c.Exposed = true
 			return w.run(t, c)
 		},
+		"a certificate of the monitor is renewed": func(t *testing.T) plan.Plan {
+			w := newWorld("gpu1", "gpu2")
+			c := wanted("gpu1", "gpu2")
+			c.Exposed = true
+			w.run(t, c)
+			f := w.found["gpu1"]
+			f.Due.Monitor = true
+			w.found["gpu1"] = f
+			return w.run(t, c)
+		},
 		"rotated": func(t *testing.T) plan.Plan {
 			w := newWorld("gpu1", "gpu2", "gpu3")
 			c := wanted("gpu1", "gpu2", "gpu3")

@@ -149,7 +149,7 @@ func (m *maker) monitor(h Host, needs []string) {
 			Secrets{Dir: l.Monitor(), For: MonitorTokens, UID: uid, GID: gid}, h.Name+"/folders", h.Name+"/users")
 		needs = append(needs, h.Name+"/tokens")
 	}
-	if runs && (certified || m.turns()) {
+	if runs && m.turns() { // for its tokens; a certificate that is renewed it reads by itself
 		m.add(h.Name, Monitor, "restart the monitor", Restart{m.Container(Monitor), shortGrace}, needs...)
 		return
 	}
