@@ -186,10 +186,9 @@ func (d *destination) sum(ctx context.Context, name string, size int64) ([]byte,
 	defer f.Close()
 	h := sha256.New()
 	for left := size; left > 0 && err == nil; {
-		n := int64(0)
-		n, err = io.CopyN(h, f, min(left, 16<<20))
+		n := min(left, 16<<20)
+		err = errors.Join(copyStart(h, f, n), ctx.Err())
 		left -= n
-		err = errors.Join(err, ctx.Err())
 	}
 	return h.Sum(nil), err
 }

@@ -1,9 +1,12 @@
 package filesync_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -188,6 +191,39 @@ func TestDamagedPart(t *testing.T) {
 	must(t, err)
 	if look(t, outputs)["0/a"] != fetched(t, dir)["0/a"] {
 		t.Error("it is not the same")
+	}
+}
+
+// meddler does something between the plan of a fetch and its contents.
+type meddler struct {
+	filesync.Agent
+	do func()
+}
+
+func (m meddler) Do(
+	ctx context.Context, method, path string, body io.Reader,
+) (*http.Response, error) {
+	if path == "/outputs/files" {
+		m.do()
+	}
+	return m.Agent.Do(ctx, method, path, body)
+}
+
+// A file that another program cuts short here is told as that, and not as an end of the connection.
+func TestAFileThatIsCutShortHere(t *testing.T) {
+	t.Parallel()
+	root, outputs := hostWith(t, map[string]string{"0/a": strings.Repeat("a", 700_000)})
+	dir := t.TempDir()
+	_, err := fetch(t, root, dir)
+	must(t, err)
+	tree(t, outputs, map[string]string{"0/a": strings.Repeat("a", 800_000)})
+	file := filepath.Join(dir, "run-1", "0", "a")
+	p := start(t, root)
+	a := &meddler{agentOf(p), func() { must(t, os.Truncate(file, 1000)) }}
+	_, err = filesync.NewClient(a, root, anna).Fetch(t.Context(),
+		filesync.FetchOptions{Sweep: "run-1", Dir: dir})
+	if err == nil || !strings.Contains(err.Error(), "a was cut short during the fetch") {
+		t.Errorf("%v", err)
 	}
 }
 

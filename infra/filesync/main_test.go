@@ -92,11 +92,16 @@ func connect(t testing.TB, root string) *filesync.Client {
 
 // client is one over a connection to an agent.
 func client(conn io.ReadWriteCloser, root string, id filesync.Identity) *filesync.Client {
+	return filesync.NewClient(agentOf(conn), root, id)
+}
+
+// agentOf is a client of an agent at the other end of a connection.
+func agentOf(conn io.ReadWriteCloser) *agent.Client {
 	ready := sync.OnceValue(func() error {
 		_, err := io.ReadFull(conn, make([]byte, len(agent.Ready)))
 		return err
 	})
-	return filesync.NewClient(agent.NewClient("gpu1", &pipe{conn, nil, ready}), root, id)
+	return agent.NewClient("gpu1", &pipe{conn, nil, ready})
 }
 
 // pipe is a connection without deadlines. The first that comes over it is that the agent is ready.

@@ -172,8 +172,17 @@ func (f *fetch) copyOld(ctx context.Context, j job, out *os.File) error {
 		return err
 	}
 	defer old.Close()
-	_, err = io.CopyN(out, old, j.offset)
-	return errors.Join(err, ctx.Err())
+	return errors.Join(copyStart(out, old, j.offset), ctx.Err())
+}
+
+// copyStart copies the first n bytes of a file of the destination. Its end before that is no end of
+// the connection.
+func copyStart(to io.Writer, file *os.File, n int64) error {
+	_, err := io.CopyN(to, file, n)
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s was cut short during the fetch: fetch again", file.Name())
+	}
+	return err
 }
 
 // reread adds the first n bytes of a file to a sum, and stands behind them.
@@ -181,8 +190,7 @@ func reread(file *os.File, sum hash.Hash, n int64) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	_, err := io.CopyN(sum, file, n)
-	return err
+	return copyStart(sum, file, n)
 }
 
 // place moves a whole file to its place, where nothing else may have come meanwhile.
