@@ -30,11 +30,23 @@ type Fetched struct {
 	filesync.Fetched
 }
 
-// Fetch copies outputs of a sweep's tasks from their hosts to dir/SWEEP/INDEX, all hosts at once. It verifies what arrives, goes on
-// where a call before it was cut off, and touches no file that no fetch of this sweep has made. What tasks left as it was of the
-// revisions that they ran is no output. Progress is told of each host
-// in turn, one call at a time; nil is told nothing. What was copied is given beside an error, which is of *StepErrors.
-func (c *Cluster) Fetch(ctx context.Context, of Outputs, dir string, wanted []FetchRequest, progress func(host string, p filesync.Progress)) ([]Fetched, error) {
+// LargeFetch asks a person before so much is fetched, and goes on with nil. Nil as a function
+// refuses it, by the *filesync.LargeFetchError.
+type LargeFetch = func(*filesync.LargeFetchError) error
+
+// Fetch copies outputs of a sweep's tasks from their hosts to dir/SWEEP/INDEX, all hosts at once. It
+// verifies what arrives, goes on where a call before it was cut off, and touches no file that no
+// fetch of this sweep has made. What tasks left as it was of the revisions that they ran is no
+// output.
+//
+// Once all hosts have said how much is to come, that is refused where the disk of dir is too small
+// for it, and large is asked where it is much. Progress is told of each host in turn, one call at a
+// time; nil is told nothing. What was copied is given beside an error, which is of *StepErrors, or
+// what the disk or large said.
+func (c *Cluster) Fetch(
+	ctx context.Context, of Outputs, dir string, wanted []FetchRequest, large LargeFetch,
+	progress func(host string, p filesync.Progress),
+) ([]Fetched, error) {
 	var names []string
 	for _, w := range wanted {
 		names = append(names, w.Host)
@@ -54,13 +66,26 @@ func (c *Cluster) Fetch(ctx context.Context, of Outputs, dir string, wanted []Fe
 		if _, there := c.machines[n]; there {
 			here = append(here, n)
 		} else if errs[n] == nil {
-			errs[n] = errors.New("it is no host of the cluster any more; its outputs are still there, and come when infrainit lists it again (-a)")
+			errs[n] = errors.New("it is no host of the cluster any more; its outputs are still " +
+				"there, and come when infrainit lists it again (-a)")
 		}
 	}
+	together := newMeeting(len(here), func(s filesync.FetchSize) error { return s.Check(dir, large) })
 	failed := c.each(here, func(m *machine) error {
-		o := filesync.FetchOptions{Sweep: of.Sweep, Dir: dir, Files: of.Files, Outputs: layout.HostOutputs(m.name),
-			Without: of.Revisions,
-			Tasks:   wanted[slices.IndexFunc(wanted, func(w FetchRequest) bool { return w.Host == m.name })].Tasks,
+		came := false
+		defer func() {
+			if !came {
+				together.leave()
+			}
+		}()
+		request := slices.IndexFunc(wanted, func(w FetchRequest) bool { return w.Host == m.name })
+		o := filesync.FetchOptions{Sweep: of.Sweep, Dir: dir, Files: of.Files,
+			Outputs: layout.HostOutputs(m.name), Without: of.Revisions,
+			Tasks: wanted[request].Tasks,
+			Confirm: func(s filesync.FetchSize) error {
+				came = true
+				return together.come(ctx, s)
+			},
 			Progress: func(p filesync.Progress) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -77,6 +102,9 @@ func (c *Cluster) Fetch(ctx context.Context, of Outputs, dir string, wanted []Fe
 	if ctx.Err() != nil {
 		return done, context.Cause(ctx)
 	}
+	if together.err != nil {
+		return done, together.err
+	}
 	for n, err := range failed {
 		errs[n] = err
 	}
@@ -86,7 +114,9 @@ func (c *Cluster) Fetch(ctx context.Context, of Outputs, dir string, wanted []Fe
 	return done, nil
 }
 
-func (c *Cluster) fetchFrom(ctx context.Context, m *machine, o filesync.FetchOptions) (filesync.Fetched, error) {
+func (c *Cluster) fetchFrom(
+	ctx context.Context, m *machine, o filesync.FetchOptions,
+) (filesync.Fetched, error) {
 	client, err := c.files(ctx, m)
 	if err != nil {
 		return filesync.Fetched{}, err
@@ -94,5 +124,6 @@ func (c *Cluster) fetchFrom(ctx context.Context, m *machine, o filesync.FetchOpt
 	return client.Fetch(ctx, o)
 }
 
-// CurrentRevision is the revision of the project that was brought last, to every host of the cluster; "" is none.
+// CurrentRevision is the revision of the project that was brought last, to every host of the
+// cluster; "" is none.
 func (c *Cluster) CurrentRevision() string { return c.machines[c.place.Master].found.Revision }

@@ -93,7 +93,7 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 	if err != nil {
 		return r, err
 	}
-	r.Large = s.Large(c.stdin, ctx.Bool("yes"))
+	r.Large = s.Large(work, c.stdin, ctx.Bool("yes"))
 	r.SkipBad, r.Keep, r.Now, r.BreakLock = ctx.Bool("skip-bad"), ctx.Bool("keep"), ctx.Bool("now"), ctx.Bool("break-lock")
 	r.Downgrade, r.Rotate = ctx.Bool("downgrade"), ctx.Bool("rotate")
 	if r.Rotate && joins(s) {

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"strings"
 	"sync"
 
 	cliv2 "github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
@@ -152,24 +148,7 @@ func names(containers []install.Container) string {
 
 // agrees asks on the terminal; without one the answer is no.
 func (c *command) agrees(ctx context.Context, stops []string) bool {
-	if !term.IsTerminal(int(c.stdin.Fd())) {
-		return false
-	}
-	fmt.Fprintf(c.stderr, "Restarting Docker stops these containers:\n  %s\nRestart it? [y/N] ",
-		cli.VisibleLines(strings.Join(stops, "\n  ")))
-	answer := make(chan string, 1)
-	go func() { // the program ends while it waits, if it is interrupted
-		text, err := bufio.NewReader(c.stdin).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			text = ""
-		}
-		answer <- strings.ToLower(strings.TrimSpace(text))
-	}()
-	select {
-	case a := <-answer:
-		return a == "y" || a == "yes"
-	case <-ctx.Done():
-		fmt.Fprintln(c.stderr)
-		return false
-	}
+	agreed, _ := cli.Agrees(ctx, c.stdin, c.stderr, "Restarting Docker stops these containers:\n  "+
+		strings.Join(stops, "\n  ")+"\nRestart it?")
+	return agreed
 }

@@ -115,11 +115,12 @@ func (c *command) fetchCommand() *cliv2.Command {
 				Usage: "copy only from the best `N` tasks or combinations"},
 			&cliv2.StringFlag{Name: "where",
 				Usage: "copy only from tasks that match `EXPR`: 'accuracy>0.9'"},
-			flagJSON()),
+			cli.Switch("yes", "copy more than 10 GB without asking", "y"), flagJSON()),
 		Description: `Copies to FOLDER/SWEEP/INDEX, from all hosts; on this machine, from the folder
 outputs. Every file is verified. Run it again to copy what is new or was
 interrupted. It never overwrites files that it did not create. From a running
-task, it copies what exists so far.
+task, it copies what exists so far. Before it copies more than 10 GB, it asks;
+holes in files do not count, and stay holes.
 
 PATTERN works as in a .gitignore file, relative to the folder of the task:
 '*.pt', /result/best.pt, checkpoints/. Targets of matching links are copied,

@@ -53,11 +53,12 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 	if err := makeResults(ctx.String("to")); err != nil {
 		return err
 	}
+	large := c.confirmsFetch(work, ctx.Bool("yes"))
 	var done []infra.Fetched
 	if m, ok := src.(*remote); ok {
-		done, err = m.fetch(work, w, ctx.String("to"))
+		done, err = m.fetch(work, w, ctx.String("to"), large)
 	} else {
-		done, err = fetchHere(work, w, ctx.String("to"))
+		done, err = fetchHere(work, w, ctx.String("to"), large)
 	}
 	if errors.Is(err, cli.ErrInterrupted) {
 		fmt.Fprintln(c.stderr, "interrupted; run it again to continue")

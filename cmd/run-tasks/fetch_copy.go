@@ -20,20 +20,28 @@ import (
 )
 
 // fetch copies outputs from the hosts of a cluster.
-func (m *remote) fetch(ctx context.Context, w fetchPlan, to string) ([]infra.Fetched, error) {
+func (m *remote) fetch(
+	ctx context.Context, w fetchPlan, to string, large infra.LargeFetch,
+) ([]infra.Fetched, error) {
 	var hosts []infra.FetchRequest
 	for host, indexes := range w.hosts {
 		hosts = append(hosts, infra.FetchRequest{Host: host, Tasks: indexes})
 	}
 	defer m.cluster.site.Printer.Clear()
-	return m.cluster.Fetch(ctx, w.Outputs, to, hosts, func(host string, p filesync.Progress) {
+	ask := func(e *filesync.LargeFetchError) error {
+		m.cluster.site.Printer.Clear()
+		return large(e)
+	}
+	return m.cluster.Fetch(ctx, w.Outputs, to, hosts, ask, func(host string, p filesync.Progress) {
 		m.cluster.site.Printer.Says(host, fmt.Sprintf("%d of %d files, %.1f of %.1f MB", p.Files,
 			p.OfFiles, float64(p.Bytes)/1e6, float64(p.OfBytes)/1e6))
 	})
 }
 
 // fetchHere copies outputs of tasks that ran on this machine, as those of a host are.
-func fetchHere(ctx context.Context, w fetchPlan, to string) (done []infra.Fetched, err error) {
+func fetchHere(
+	ctx context.Context, w fetchPlan, to string, large infra.LargeFetch,
+) (done []infra.Fetched, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -47,7 +55,9 @@ func fetchHere(ctx context.Context, w fetchPlan, to string) (done []infra.Fetche
 	for host, indexes := range w.hosts {
 		var f filesync.Fetched
 		f, err = client.Fetch(ctx, filesync.FetchOptions{Sweep: w.Sweep, Tasks: indexes,
-			Files: w.Files, Without: w.Revisions, Dir: to, Own: &filesync.Folders{
+			Files: w.Files, Without: w.Revisions, Dir: to,
+			Confirm: func(s filesync.FetchSize) error { return s.Check(to, large) },
+			Own: &filesync.Folders{
 				Outputs: local.OutputFolder, Revisions: local.RevisionsFolder}})
 		done = append(done, infra.Fetched{Host: host, Fetched: f})
 		if err != nil {
@@ -58,6 +68,26 @@ func fetchHere(ctx context.Context, w fetchPlan, to string) (done []infra.Fetche
 		return done, &cli.Error{Code: cli.Failed, Err: conflict}
 	}
 	return done, err
+}
+
+// confirmsFetch returns what asks before much is fetched: nobody with yes, else the person on the
+// terminal.
+func (c *command) confirmsFetch(ctx context.Context, yes bool) infra.LargeFetch {
+	return func(large *filesync.LargeFetchError) error {
+		if yes {
+			return nil
+		}
+		switch agreed, asked := cli.Agrees(ctx, c.stdin, c.stderr, large.Error()+"\nFetch them?"); {
+		case !asked:
+			return &cli.Error{Code: cli.Usage, Err: large, Remedy: "--files and --top choose fewer; " +
+				"confirm with --yes"}
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !agreed:
+			return &cli.Error{Code: cli.Interrupted, Err: errors.New("nothing was fetched")}
+		}
+		return nil
+	}
 }
 
 // filesHere returns a client for files of this machine, and what ends it.

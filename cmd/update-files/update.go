@@ -61,7 +61,7 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 	if err := c.compare(ctx, s, cluster, file); err != nil {
 		return err
 	}
-	done, err := cluster.Push(ctx, files, s.Large(c.stdin, yes))
+	done, err := cluster.Push(ctx, files, s.Large(ctx, c.stdin, yes))
 	if err := cluster.Enter(ctx, s.Entry("update-files", "revision="+files.Revision()), err); err != nil {
 		s.Printer.Warn("", err.Error())
 	}

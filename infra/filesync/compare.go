@@ -13,12 +13,16 @@ import (
 // A job is one file that is asked for.
 type job struct {
 	entry   projects.Entry
+	data    int64       // so many bytes of it are in no hole
 	offset  int64       // so many bytes are there already
 	sum     []byte      // the SHA-256 of those
 	from    string      // the file that has them
 	compare bool        // that file is another hand's: it stays, whatever it is
 	old     fs.FileInfo // what lies at the file's place; nil: nothing
 }
+
+// rest is how many bytes are to come at most.
+func (j job) rest() int64 { return min(j.data, j.entry.Size-j.offset) }
 
 // plan compares the offer with what is there. Folders are made at once, links at the end, files asked for.
 func (f *fetch) plan(ctx context.Context) error {
@@ -52,7 +56,7 @@ func (f *fetch) plan(ctx context.Context) error {
 	f.chooseLinks()
 	for _, j := range f.jobs {
 		f.progress.OfFiles++
-		f.progress.OfBytes += j.entry.Size - j.offset
+		f.progress.OfBytes += j.rest()
 	}
 	return nil
 }
@@ -109,7 +113,10 @@ func staysBelow(e projects.Entry) bool {
 
 // file decides what is needed of a file.
 func (f *fetch) file(ctx context.Context, e projects.Entry) error {
-	j := job{entry: e}
+	j := job{entry: e, data: e.Size}
+	if data, holes := f.data[e.Path]; holes {
+		j.data = data
+	}
 	old, err := f.to.Lstat(e.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -54,16 +54,38 @@ func AppendEntries(to []byte, all []projects.Entry) []byte {
 	return append(to, EndOfEntries)
 }
 
+// An Output is an entry of what a task has left.
+type Output struct {
+	projects.Entry
+	// Data is how many bytes of a file are in no hole, as far as its file system tells; Size at most.
+	Data int64
+}
+
+// AppendOutput encodes an output.
+func AppendOutput(to []byte, o Output) []byte {
+	return binary.AppendUvarint(AppendEntry(to, o.Entry), uint64(o.Data))
+}
+
 // ReadEntries calls each with the entries of a list, until one is refused. It reads no byte behind
 // the list.
 func ReadEntries(from *bufio.Reader, each func(projects.Entry) error) error {
+	return readList(from, (*decoder).entry, each)
+}
+
+// ReadOutputs is ReadEntries of a list of outputs.
+func ReadOutputs(from *bufio.Reader, each func(Output) error) error {
+	return readList(from, (*decoder).output, each)
+}
+
+// readList reads a list of what read reads behind the letter.
+func readList[T any](from *bufio.Reader, read func(*decoder, byte) T, each func(T) error) error {
 	d := decoder{from: from}
 	for {
 		letter := d.letter()
 		if d.err == nil && letter == EndOfEntries {
 			return nil
 		}
-		e := d.entry(letter)
+		e := read(&d, letter)
 		if errors.Is(d.err, io.EOF) {
 			return fmt.Errorf("a list that is cut off: %w", io.ErrUnexpectedEOF)
 		}
@@ -168,4 +190,11 @@ func (d *decoder) entry(letter byte) (e projects.Entry) {
 	e.Hash = hex.EncodeToString([]byte(d.text()))
 	e.Link = d.text()
 	return e
+}
+
+// output reads what follows the letter.
+func (d *decoder) output(letter byte) (o Output) {
+	o.Entry = d.entry(letter)
+	o.Data = int64(d.number(uint64(o.Size)))
+	return o
 }

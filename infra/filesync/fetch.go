@@ -21,6 +21,9 @@ type FetchOptions struct {
 	Own      *Folders       // of the agent's machine, which is in no cluster; nil: those of the root
 	Dir      string         // files come to Dir/SWEEP/INDEX/...
 	Progress func(Progress) // called after each piece, by the goroutine of Fetch; nil: nobody is told
+	// Confirm is called once before contents are asked for, where there are any, and goes on with
+	// nil. Nil as a function is Check of the size, with nobody to ask.
+	Confirm func(FetchSize) error
 }
 
 // Folders are where runs on one machine keep what tasks left, and the revisions of projects.
@@ -71,7 +74,7 @@ func (e *ConflictError) Error() string {
 // Any number of fetches may have one Dir, for different tasks or hosts. Where hosts share a task (it was tried on
 // several), name for each host the tasks whose last attempt ran there.
 func (c *Client) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
-	f := &fetch{client: c, o: o, of: Outputs{Identity: c.id, Root: c.root, Folder: o.Outputs, Sweep: o.Sweep}}
+	f := &fetch{client: c, o: o, data: map[string]int64{}, of: Outputs{Identity: c.id, Root: c.root, Folder: o.Outputs, Sweep: o.Sweep}}
 	switch {
 	case o.Own != nil:
 		f.of = Outputs{Folder: o.Own.Outputs, Releases: o.Own.Revisions, Sweep: o.Sweep}
@@ -105,6 +108,7 @@ type fetch struct {
 	of        Outputs
 	to        *destination
 	offered   []projects.Entry
+	data      map[string]int64          // of the offered files with holes, by path
 	chosen    func(projects.Entry) bool // of offered, by Files
 	jobs      []job
 	links     []projects.Entry
@@ -124,8 +128,10 @@ func (f *fetch) run(ctx context.Context) error {
 	if err := f.plan(ctx); err != nil {
 		return err
 	}
-	if err := checkRoom(f.to.Name(), f.progress.OfBytes); err != nil {
-		return err
+	if len(f.jobs) > 0 {
+		if err := f.o.confirm(f.size()); err != nil {
+			return err
+		}
 	}
 	if err := f.contents(ctx); err != nil {
 		return err
@@ -154,7 +160,7 @@ func (f *fetch) list(ctx context.Context) error {
 	for _, index := range f.o.Tasks {
 		chosen[strconv.FormatInt(index, 10)] = true
 	}
-	return ReadEntries(bufio.NewReaderSize(answer.Body, bufferSize), func(e projects.Entry) error {
+	return ReadOutputs(bufio.NewReaderSize(answer.Body, bufferSize), func(e Output) error {
 		task, _, below := strings.Cut(e.Path, "/")
 		_, err := strconv.ParseUint(task, 10, 63)
 		_, twice := folders[e.Path]
@@ -168,7 +174,10 @@ func (f *fetch) list(ctx context.Context) error {
 				"with --where", maxOffered)
 		}
 		folders[e.Path] = e.Kind == projects.Dir
-		f.offered = append(f.offered, e)
+		f.offered = append(f.offered, e.Entry)
+		if e.Data < e.Size {
+			f.data[e.Path] = e.Data
+		}
 		return nil
 	})
 }

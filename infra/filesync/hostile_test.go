@@ -70,7 +70,7 @@ func TestOffersThatLeadOutAreRefused(t *testing.T) {
 	t.Parallel()
 	entry := func(kind byte, path, link string) string {
 		text := func(s string) string { return string(binary.AppendUvarint(nil, uint64(len(s)))) + s }
-		return string(kind) + text(path) + "\xa4\x03\x00\x00\x00" + text("") + text(link)
+		return string(kind) + text(path) + "\xa4\x03\x00\x00\x00" + text("") + text(link) + "\x00"
 	}
 	for name, offer := range map[string]string{
 		"up":             entry('d', "0", "") + entry('f', "0/../../x", ""),

@@ -79,17 +79,22 @@ type FilesRequest struct {
 
 // Wanted is a file of which the first bytes may be there already.
 type Wanted struct {
-	Path   []byte `json:"path"` // may be no UTF-8
-	Size   int64  `json:"size"` // as much as is wanted of it: what it had when it was listed
+	Path []byte `json:"path"` // may be no UTF-8
+	Size int64  `json:"size"` // as much as is wanted of it: what it had when it was listed
+	// Data bounds the bytes that are sent: what it had in no hole when it was listed.
+	Data   int64  `json:"data,omitempty"`
 	Offset int64  `json:"offset,omitempty"`
 	Sum    []byte `json:"sum,omitempty"` // SHA-256 of what is there, Offset bytes
 	// Compare: if what is there is something else, nothing is to be sent.
 	Compare bool `json:"compare,omitempty"`
 }
 
-// A Verdict is a letter that begins what the host says of a wanted file. Behind Whole and Rest
-// follow bytes in chunks, as of HTTP/1.1, and the SHA-256 of all Size bytes: zeros where the file
-// was cut short meanwhile.
+// A Verdict is a letter that begins what the host says of a wanted file.
+//
+// Behind Whole and Rest follow pieces, each with a number in front, encoded as a varint of package
+// encoding/binary: n more than 0 is of n bytes, which follow, and less than 0 of a hole of -n bytes.
+// 0 is the end, and behind it is the SHA-256 of all Size bytes: zeros where the file became shorter
+// meanwhile, or has more Data.
 type Verdict byte
 
 // The verdicts.

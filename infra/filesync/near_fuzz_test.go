@@ -28,7 +28,7 @@ func entries(offer string) (list string) {
 		if line[0] == 'f' {
 			size = "\x03"
 		}
-		list += line[:1] + text(path) + "\xa4\x03" + size + "\x00\x00" + text("") + text(link)
+		list += line[:1] + text(path) + "\xa4\x03" + size + "\x00\x00" + text("") + text(link) + size
 	}
 	return list + "\x00"
 }
@@ -36,7 +36,7 @@ func entries(offer string) (list string) {
 // contents has the same content for so many files.
 func contents(n int) string {
 	sum := sha256.Sum256([]byte("abc"))
-	return strings.Repeat("w3\r\nabc\r\n0\r\n"+string(sum[:]), n)
+	return strings.Repeat("w\x06abc\x00"+string(sum[:]), n) // zigzag: 6 is 3
 }
 
 // played is an agent that says what it likes. Without files it has those that are asked for.

@@ -5,13 +5,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"io/fs"
 	"net/http"
-	"net/http/httputil"
 	"os"
 	"syscall"
 )
@@ -23,7 +23,7 @@ func (f *fetch) contents(ctx context.Context) error {
 	}
 	q := FilesRequest{Outputs: f.of, Files: make([]Wanted, len(f.jobs))}
 	for i, j := range f.jobs {
-		q.Files[i] = Wanted{[]byte(j.entry.Path), j.entry.Size, j.offset, j.sum, j.compare}
+		q.Files[i] = Wanted{[]byte(j.entry.Path), j.entry.Size, j.data, j.offset, j.sum, j.compare}
 	}
 	answer, err := f.client.ask(ctx, http.MethodPost, "/outputs/files", q)
 	if err != nil {
@@ -51,12 +51,13 @@ func (f *fetch) receive(ctx context.Context, j job, from *bufio.Reader) error {
 	case v == Differs:
 		f.conflict(j.entry.Path)
 	case v == Rest && j.compare:
-		return f.same(j, from)
+		return f.same(ctx, j, from)
 	case v == Rest:
 		return f.content(ctx, j, from)
 	case v == Whole:
-		f.progress.OfBytes += j.offset
+		f.progress.OfBytes -= j.rest()
 		j.offset = 0
+		f.progress.OfBytes += j.rest()
 		return f.content(ctx, j, from)
 	default:
 		return fmt.Errorf("the host says %q of %q", letter, j.entry.Path)
@@ -64,27 +65,56 @@ func (f *fetch) receive(ctx context.Context, j job, from *bufio.Reader) error {
 	return nil
 }
 
-// errCutShort says that a file became shorter while it was sent.
-var errCutShort = errors.New("the file was cut short")
+// errChanged says that a file became shorter while it was sent, or had holes filled.
+var errChanged = errors.New("the file has changed")
 
-// copyChunks copies a content of so many bytes and returns the host's sum of the whole file.
-func copyChunks(to io.Writer, from *bufio.Reader, left int64) (sum []byte, err error) {
-	chunks := httputil.NewChunkedReader(from)
-	n, err := io.Copy(to, io.LimitReader(chunks, left))
-	if err != nil {
-		return nil, err
-	}
-	if more, err := io.ReadFull(chunks, make([]byte, 1)); more > 0 || !errors.Is(err, io.EOF) {
-		return nil, errors.Join(errors.New("the host sends more than the file has"), err)
+// takePieces writes the rest of a job's content, whose holes are zeros, and returns the host's sum
+// of the whole file. Arrived is told of the bytes that came.
+func (j job) takePieces(
+	ctx context.Context, to io.Writer, from *bufio.Reader, arrived func(int64),
+) (sum []byte, err error) {
+	left, data := j.entry.Size-j.offset, j.rest()
+	for {
+		n, err := binary.ReadVarint(from)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			break
+		}
+		source := io.Reader(from)
+		if n < 0 {
+			n, source = -n, zeros{ctx}
+		} else {
+			data -= n
+		}
+		if left -= n; n < 0 || left < 0 || data < 0 {
+			return nil, errors.New("the host sends more than the file has")
+		}
+		copied, err := io.CopyN(to, source, n)
+		if source == from {
+			arrived(copied)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	sum = make([]byte, sha256.Size)
 	if _, err := io.ReadFull(from, sum); err != nil {
 		return nil, err
 	}
-	if n < left || bytes.Equal(sum, make([]byte, sha256.Size)) {
-		return nil, errCutShort
+	if left > 0 || bytes.Equal(sum, make([]byte, sha256.Size)) {
+		return nil, errChanged
 	}
 	return sum, nil
+}
+
+// zeros are read until a context ends.
+type zeros struct{ ctx context.Context }
+
+func (z zeros) Read(to []byte) (int, error) {
+	clear(to)
+	return len(to), z.ctx.Err()
 }
 
 // content writes a file beside its place, and moves it there once it has the host's sum.
@@ -97,15 +127,19 @@ func (f *fetch) content(ctx context.Context, j job, from *bufio.Reader) error {
 	sum, to := sha256.New(), io.Writer(io.Discard)
 	if out != nil {
 		defer out.Close()
-		to = out
+		to = &sparse{out, j.offset}
 		if err := reread(out, sum, j.offset); err != nil {
 			return err
 		}
 	}
-	theirs, err := copyChunks(io.MultiWriter(to, sum, counter{f}), from, j.entry.Size-j.offset)
+	came := int64(0)
+	theirs, err := j.takePieces(ctx, io.MultiWriter(to, sum), from, func(n int64) {
+		came += n
+		f.arrived(n)
+	})
 	switch {
-	case errors.Is(err, errCutShort):
-		f.skip(j.entry.Path, "it was cut short while it was copied: fetch again")
+	case errors.Is(err, errChanged):
+		f.skip(j.entry.Path, "it changed while it was copied: fetch again")
 		return nil
 	case err != nil:
 		return err
@@ -116,15 +150,23 @@ func (f *fetch) content(ctx context.Context, j job, from *bufio.Reader) error {
 		return errors.Join(fmt.Errorf("%q did not arrive as it was sent: fetch again", j.entry.Path),
 			f.to.Remove(name))
 	}
+	f.progress.OfBytes -= j.rest() - came // what was in holes
 	return f.place(j, out, name)
+}
+
+// arrived reports so many bytes that came.
+func (f *fetch) arrived(n int64) {
+	f.done.Bytes += n
+	f.progress.Bytes += n
+	f.report()
 }
 
 // same takes the end of a file that is here already, by another hand and with the same content: it
 // stays as it is.
-func (f *fetch) same(j job, from *bufio.Reader) error {
-	sum, err := copyChunks(io.Discard, from, j.entry.Size-j.offset)
+func (f *fetch) same(ctx context.Context, j job, from *bufio.Reader) error {
+	sum, err := j.takePieces(ctx, io.Discard, from, f.arrived)
 	switch {
-	case err != nil && !errors.Is(err, errCutShort):
+	case err != nil && !errors.Is(err, errChanged):
 		return err
 	case !bytes.Equal(sum, j.sum):
 		f.conflict(j.entry.Path)
@@ -172,7 +214,8 @@ func (f *fetch) copyOld(ctx context.Context, j job, out *os.File) error {
 		return err
 	}
 	defer old.Close()
-	return errors.Join(copyStart(out, old, j.offset), ctx.Err())
+	err = copyStart(&sparse{out, 0}, old, j.offset)
+	return errors.Join(err, out.Truncate(j.offset), ctx.Err())
 }
 
 // copyStart copies the first n bytes of a file of the destination. Its end before that is no end of
@@ -195,6 +238,9 @@ func reread(file *os.File, sum hash.Hash, n int64) error {
 
 // place moves a whole file to its place, where nothing else may have come meanwhile.
 func (f *fetch) place(j job, out *os.File, name string) error {
+	if err := out.Truncate(j.entry.Size); err != nil { // with the hole at its end
+		return err
+	}
 	if err := out.Chmod(j.entry.Mode&0o777 | 0o600); err != nil {
 		return err
 	}
@@ -216,14 +262,4 @@ func (f *fetch) place(j job, out *os.File, name string) error {
 	f.progress.Files++
 	f.report()
 	return f.to.noteFile(j.entry)
-}
-
-// counter reports what arrives.
-type counter struct{ f *fetch }
-
-func (c counter) Write(p []byte) (int, error) {
-	c.f.done.Bytes += int64(len(p))
-	c.f.progress.Bytes += int64(len(p))
-	c.f.report()
-	return len(p), nil
 }

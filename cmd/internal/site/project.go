@@ -1,19 +1,14 @@
 package site
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
-
-	"golang.org/x/term"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/infra"
@@ -42,7 +37,7 @@ func (s *Site) Project(ctx context.Context) (*projects.Manifest, *definition.Fil
 
 // Large returns what asks before a large project is brought to hosts: nobody with yes, else
 // the person on the terminal, once.
-func (s *Site) Large(stdin *os.File, yes bool) infra.Large {
+func (s *Site) Large(ctx context.Context, stdin *os.File, yes bool) infra.Large {
 	var once sync.Mutex
 	var asked bool
 	var answer error
@@ -50,23 +45,20 @@ func (s *Site) Large(stdin *os.File, yes bool) infra.Large {
 		once.Lock()
 		defer once.Unlock()
 		if !yes && !asked {
-			asked, answer = true, s.confirm(large, stdin)
+			asked, answer = true, s.confirm(ctx, large, stdin)
 		}
 		return answer
 	}
 }
 
-func (s *Site) confirm(large *filesync.LargeError, stdin *os.File) error {
-	if !term.IsTerminal(int(stdin.Fd())) {
-		return &cli.Error{Code: cli.Usage, Err: large, Remedy: LargeRemedy + "--yes"}
-	}
+func (s *Site) confirm(
+	ctx context.Context, large *filesync.LargeError, stdin *os.File,
+) error {
 	s.Printer.Clear()
-	fmt.Fprintf(s.stderr, "%s\nUpload them? [y/N] ", cli.VisibleLines(large.Error()))
-	text, err := bufio.NewReader(stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if a := strings.ToLower(strings.TrimSpace(text)); a != "y" && a != "yes" {
+	switch agreed, asked := cli.Agrees(ctx, stdin, s.stderr, large.Error()+"\nUpload them?"); {
+	case !asked:
+		return &cli.Error{Code: cli.Usage, Err: large, Remedy: LargeRemedy + "--yes"}
+	case !agreed:
 		return &cli.Error{Code: cli.Interrupted, Err: errors.New("nothing was uploaded")}
 	}
 	return nil

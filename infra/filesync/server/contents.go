@@ -5,10 +5,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
+	"hash"
 	"io"
 	"net/http"
-	"net/http/httputil"
 	"os"
 
 	"mlframework/infra/filesync"
@@ -28,8 +29,9 @@ func sendOutputs(w http.ResponseWriter, r *http.Request) error {
 	defer s.close()
 	defer s.Root.Close()
 	to := bufio.NewWriterSize(w, bufferSize)
+	send := &sender{ctx: r.Context(), to: to, sweep: s.Root}
 	for _, f := range q.Files {
-		if err := sendOutput(r.Context(), to, s.Root, f); err != nil {
+		if err := send.output(f); err != nil {
 			return nil // whoever asked is gone
 		}
 	}
@@ -37,21 +39,28 @@ func sendOutputs(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// sendOutput sends as much of a file as was there when it was listed.
-func sendOutput(
-	ctx context.Context, to *bufio.Writer, sweep *os.Root, w filesync.Wanted,
-) error {
-	f, err := openOutput(sweep, string(w.Path), w.Size)
+// A sender sends outputs one after the other.
+type sender struct {
+	ctx   context.Context
+	to    *bufio.Writer
+	sweep *os.Root
+	piece [64 << 10]byte
+}
+
+// output sends as much of a file as was there when it was listed. Its error is that whoever asked
+// is gone.
+func (s *sender) output(w filesync.Wanted) error {
+	f, err := openOutput(s.sweep, string(w.Path), w.Size)
 	if err != nil {
-		return to.WriteByte(byte(filesync.Gone))
+		return s.says(filesync.Gone)
 	}
 	defer f.Close()
 	verdict, sum := filesync.Whole, sha256.New()
 	if w.Offset > 0 {
 		same := w.Offset <= w.Size
 		if same {
-			if _, err := io.CopyN(sum, reading{ctx, f}, w.Offset); err != nil {
-				return errors.Join(to.WriteByte(byte(filesync.Gone)), ctx.Err())
+			if !s.sum(sum, f, w.Offset) {
+				return errors.Join(s.says(filesync.Gone), s.ctx.Err())
 			}
 			same = bytes.Equal(sum.Sum(nil), w.Sum)
 		}
@@ -59,39 +68,96 @@ func sendOutput(
 		case same:
 			verdict = filesync.Rest
 		case w.Compare:
-			return to.WriteByte(byte(filesync.Differs))
+			return s.says(filesync.Differs)
 		default:
 			sum.Reset()
 			w.Offset = 0
-			if _, err := f.Seek(0, io.SeekStart); err != nil {
-				return to.WriteByte(byte(filesync.Gone))
-			}
 		}
 	}
-	_ = to.WriteByte(byte(verdict)) // the last write has its error
-	chunks := httputil.NewChunkedWriter(to)
-	left := w.Size - w.Offset
-	n, _ := io.Copy(chunks, io.TeeReader(io.LimitReader(reading{ctx, f}, left), sum))
-	_ = chunks.Close()
+	_ = s.says(verdict) // the last write has its error
+	whole := s.pieces(f, sum, w)
 	end := sum.Sum(nil)
-	if n < left { // it became shorter, or cannot be read
+	if !whole {
 		clear(end)
 	}
-	_, err = to.Write(end)
-	return errors.Join(err, ctx.Err())
+	_ = s.number(0)
+	_, err = s.to.Write(end)
+	return errors.Join(err, s.ctx.Err())
 }
 
-// reading is a file that is read until a context ends.
+func (s *sender) says(v filesync.Verdict) error { return s.to.WriteByte(byte(v)) }
+
+// number writes what a piece begins with.
+func (s *sender) number(n int64) error {
+	_, err := s.to.Write(binary.AppendVarint(s.to.AvailableBuffer(), n))
+	return err
+}
+
+// pieces sends a file from the offset on, and adds it to a sum. It reports whether that is all that
+// is wanted, and as it is wanted.
+func (s *sender) pieces(f *os.File, sum hash.Hash, w filesync.Wanted) bool {
+	for at := w.Offset; at < w.Size; {
+		begin, end := nextData(f, at, w.Size)
+		if hole := begin - at; hole > 0 {
+			if s.number(-hole) != nil || !s.hole(sum, hole) {
+				return false
+			}
+		}
+		for at = begin; at < end; {
+			n, err := f.ReadAt(s.piece[:min(int64(len(s.piece)), end-at)], at)
+			if w.Data -= int64(n); n == 0 || w.Data < 0 {
+				return false // it became shorter, cannot be read, or has holes filled
+			}
+			_ = s.number(int64(n))
+			_, gone := s.to.Write(s.piece[:n])
+			if gone != nil || s.ctx.Err() != nil || err != nil && !errors.Is(err, io.EOF) {
+				return false
+			}
+			sum.Write(s.piece[:n])
+			at += int64(n)
+		}
+	}
+	now, err := f.Stat() // of a shorter one, all behind its end looks like a hole
+	return err == nil && now.Size() >= w.Size
+}
+
+// sum adds the first n bytes of a file to a sum, and reports whether there are so many.
+func (s *sender) sum(sum hash.Hash, f *os.File, n int64) bool {
+	for at := int64(0); at < n; {
+		begin, end := nextData(f, at, n)
+		if !s.hole(sum, begin-at) {
+			return false
+		}
+		_, err := io.CopyN(sum, reading{s.ctx, io.NewSectionReader(f, begin, end-begin)}, end-begin)
+		if err != nil {
+			return false
+		}
+		at = end
+	}
+	now, err := f.Stat()
+	return err == nil && now.Size() >= n
+}
+
+// hole adds zeros to a sum until whoever asked is gone.
+func (s *sender) hole(sum hash.Hash, n int64) bool {
+	clear(s.piece[:])
+	for ; n > 0 && s.ctx.Err() == nil; n -= min(n, int64(len(s.piece))) {
+		sum.Write(s.piece[:min(n, int64(len(s.piece)))])
+	}
+	return s.ctx.Err() == nil
+}
+
+// reading is what is read until a context ends.
 type reading struct {
-	ctx  context.Context
-	file *os.File
+	ctx context.Context
+	io.Reader
 }
 
 func (r reading) Read(to []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return r.file.Read(to)
+	return r.Reader.Read(to)
 }
 
 // openOutput opens a file that is still one, and no shorter than it was.

@@ -53,7 +53,7 @@ func openSweep(of filesync.Outputs) (s sweep, err error) {
 }
 
 // listOutputs answers with a list of the outputs of a sweep's tasks. It reads no file but those
-// that tasks may have of their project.
+// that tasks may have of their project, and opens those that have holes.
 func listOutputs(w http.ResponseWriter, r *http.Request) error {
 	var q filesync.ListRequest
 	if err := decode(r, &q); err != nil {
@@ -65,8 +65,8 @@ func listOutputs(w http.ResponseWriter, r *http.Request) error {
 	}
 	to := bufio.NewWriterSize(w, bufferSize)
 	var piece []byte
-	for _, e := range all {
-		piece = filesync.AppendEntry(piece[:0], e)
+	for _, o := range all {
+		piece = filesync.AppendOutput(piece[:0], o)
 		_, _ = to.Write(piece)
 	}
 	_ = to.WriteByte(filesync.EndOfEntries)
@@ -74,7 +74,7 @@ func listOutputs(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func listed(ctx context.Context, q filesync.ListRequest) ([]projects.Entry, error) {
+func listed(ctx context.Context, q filesync.ListRequest) ([]filesync.Output, error) {
 	s, err := openSweep(q.Outputs)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func listed(ctx context.Context, q filesync.ListRequest) ([]projects.Entry, erro
 // it holds.
 func outputs(
 	ctx context.Context, sweep *os.Root, chosen map[int64]bool,
-) (all []projects.Entry, err error) {
+) (all []filesync.Output, err error) {
 	tasks, err := fs.ReadDir(sweep.FS(), ".")
 	if err != nil {
 		return nil, err
@@ -145,38 +145,43 @@ func outputs(
 // cannot be entered.
 func output(
 	sweep *os.Root, name string, item fs.DirEntry, failed error,
-) (e projects.Entry, skip error) {
+) (e filesync.Output, skip error) {
 	e.Path = name
 	if len(name) > filesync.MaxName {
-		return projects.Entry{Path: name[:filesync.MaxName], Kind: filesync.Other,
-			ModTime: time.Unix(0, 0), Link: "its path is too long"}, fs.SkipDir
+		return noOutput(name[:filesync.MaxName], "its path is too long"), fs.SkipDir
 	}
 	var info fs.FileInfo
 	if failed == nil {
 		info, failed = item.Info()
 	}
 	if errors.Is(failed, fs.ErrNotExist) {
-		return projects.Entry{}, nil
+		return filesync.Output{}, nil
 	}
 	if failed != nil {
-		return projects.Entry{Path: name, Kind: filesync.Other, ModTime: time.Unix(0, 0),
-			Link: "it cannot be read: " + cause(failed)}, fs.SkipDir
+		return noOutput(name, "it cannot be read: "+cause(failed)), fs.SkipDir
 	}
 	e.Mode, e.ModTime = info.Mode().Perm(), info.ModTime()
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		e.Kind, e.Size = projects.File, info.Size()
+		e.Data = dataSize(sweep, name, info)
 	case mode.IsDir():
 		e.Kind = projects.Dir
 	case mode.Type() == fs.ModeSymlink:
 		e.Kind = projects.Symlink
 		if e.Link, failed = sweep.Readlink(name); failed != nil {
-			return projects.Entry{}, nil
+			return filesync.Output{}, nil
 		}
 	default:
 		e.Kind, e.Link = filesync.Other, "it is neither file, folder nor link"
 	}
 	return e, nil
+}
+
+// noOutput is what is no output, and why.
+func noOutput(name, why string) filesync.Output {
+	return filesync.Output{Entry: projects.Entry{Path: name, Kind: filesync.Other,
+		ModTime: time.Unix(0, 0), Link: why}}
 }
 
 // cause is an error's text without the operation and path that package os puts before it.

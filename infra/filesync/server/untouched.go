@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mlframework/infra/filesync"
 	"mlframework/projects"
 )
 
@@ -47,13 +48,13 @@ func checkouts(
 }
 
 // ofTasks are the outputs among what tasks' folders hold, in the order of a walk through them.
-func ofTasks(sweep *os.Root, all []projects.Entry, checkouts []checkout) []projects.Entry {
-	var outputs []projects.Entry // backwards: what a folder holds comes before it
+func ofTasks(sweep *os.Root, all []filesync.Output, checkouts []checkout) []filesync.Output {
+	var outputs []filesync.Output // backwards: what a folder holds comes before it
 	holds := map[string]bool{}
 	for _, e := range slices.Backward(all) {
 		_, below, _ := strings.Cut(e.Path, "/")
 		untouched := below != "" && slices.ContainsFunc(checkouts, func(c checkout) bool {
-			return c.has(sweep, e, below)
+			return c.has(sweep, e.Entry, below)
 		})
 		if untouched && !holds[e.Path] {
 			continue
