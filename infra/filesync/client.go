@@ -41,7 +41,7 @@ func (c *Client) Revisions(ctx context.Context) (all []string, err error) {
 		return nil, failed(ctx, "list the revisions", err)
 	}
 	defer answer.Body.Close()
-	err = json.NewDecoder(answer.Body).Decode(&all)
+	err = said(answer).Decode(&all)
 	return all, failed(ctx, "list the revisions", err)
 }
 
@@ -54,7 +54,7 @@ func (c *Client) Prune(
 	answer, err := c.ask(ctx, http.MethodDelete, "/releases", Prune{c.id, c.root, keep, older})
 	if err == nil {
 		defer answer.Body.Close()
-		err = json.NewDecoder(answer.Body).Decode(&removed)
+		err = said(answer).Decode(&removed)
 	}
 	return removed, failed(ctx, "remove old revisions", err)
 }
@@ -63,6 +63,15 @@ func (c *Client) Prune(
 func (c *Client) query() url.Values {
 	return url.Values{"root": {c.root}, "owner": {c.id.Owner}, "cluster": {c.id.Cluster},
 		"who": {c.id.Who}}
+}
+
+// maxAnswer bounds an answer of JSON, in bytes: the list of what a host lacks of a release is the
+// longest.
+const maxAnswer = 64 << 20
+
+// said reads an answer of JSON.
+func said(answer *http.Response) *json.Decoder {
+	return json.NewDecoder(io.LimitReader(answer.Body, maxAnswer))
 }
 
 // ask makes a request with a body of JSON.

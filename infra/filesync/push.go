@@ -97,7 +97,7 @@ func (c *Client) put(
 		return done, err
 	}
 	defer answer.Body.Close()
-	says := json.NewDecoder(answer.Body)
+	says := said(answer)
 	missing, err := readMissing(says, m)
 	if err != nil {
 		return done, err

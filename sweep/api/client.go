@@ -193,6 +193,7 @@ func (c *Client) exchange(ctx context.Context, key, method, path string, query u
 }
 
 func decode(body io.Reader, into any) error {
+	body = &bounded{Reader: body, most: mostBytes(into)}
 	if into == nil {
 		_, err := io.Copy(io.Discard, body)
 		return err

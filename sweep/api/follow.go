@@ -148,12 +148,7 @@ func (f *follower) read(ctx context.Context, connected func()) error {
 	lines := bufio.NewReaderSize(body, 64<<10)
 	var id string
 	for {
-		line, err := lines.ReadSlice('\n')
-		data := bytes.Clone(line)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			line, err = lines.ReadSlice('\n')
-			data = append(data, line...)
-		}
+		data, err := readLine(lines, nil, mostOfMany)
 		if err != nil {
 			return f.connectionError(ctx, err)
 		}

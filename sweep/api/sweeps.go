@@ -152,8 +152,9 @@ func (c *Client) Rows(ctx context.Context, id string, q Query, each func(*table.
 	}
 	defer body.Close()
 	var r table.Row
+	var line []byte
 	for lines := bufio.NewReaderSize(body, 64<<10); ; {
-		line, err := lines.ReadBytes('\n')
+		line, err = readLine(lines, line, mostOfRow)
 		if err == io.EOF && len(line) == 0 {
 			return nil
 		}
