@@ -34,8 +34,8 @@ type Fetched struct {
 // refuses it, by the *filesync.LargeFetchError.
 type LargeFetch = func(*filesync.LargeFetchError) error
 
-// Fetch copies outputs of a sweep's tasks from their hosts to dir/SWEEP/INDEX, all hosts at once. It
-// verifies what arrives, goes on where a call before it was cut off, and touches no file that no
+// Fetch copies outputs of a sweep's tasks from their hosts to dir/SWEEP/INDEX, all hosts at once.
+// It verifies what arrives, goes on where a call before it was cut off, and touches no file that no
 // fetch of this sweep has made. What tasks left as it was of the revisions that they ran is no
 // output.
 //

@@ -22,12 +22,14 @@ type Pushed struct {
 // concurrently. Nil as a function refuses it, by the *filesync.LargeError.
 type Large = func(*filesync.LargeError) error
 
-// Push brings a project's files to every host of the cluster, to the master's last, so that CurrentRevision is what all have: a sweep may
-// name the revision once it has returned without an error.
+// Push brings a project's files to every host of the cluster, to the master's last, so that
+// CurrentRevision is what all have: a sweep may name the revision once it has returned without an
+// error.
 //
-// It begins nowhere while a host is away. What fails later leaves other hosts with a release more, which harms nothing and is
-// removed in time: what runs is what a sweep names by its revision, and who submits one names only what was pushed to all.
-// The link current of a host is for people and for the next push, so there is no second round in which all hosts switch it.
+// It begins nowhere while a host is away. What fails later leaves other hosts with a release more,
+// which harms nothing and is removed in time: what runs is what a sweep names by its revision, and
+// who submits one names only what was pushed to all. The link current of a host is for people and
+// for the next push, so there is no second round in which all hosts switch it.
 func (c *Cluster) Push(
 	ctx context.Context, files *projects.Manifest, large Large,
 ) ([]Pushed, error) {
@@ -94,7 +96,8 @@ func (c *Cluster) pushTo(
 	return client.Push(ctx, files, filesync.PushOptions{Large: large, Wait: pushWait})
 }
 
-// pushWait is how long a push waits for another to the same folder: hosts that share a home get theirs one after the other.
+// pushWait is how long a push waits for another to the same folder: hosts that share a home get
+// theirs one after the other.
 const pushWait = 10 * time.Minute
 
 // files talks to a host about files.
@@ -118,8 +121,9 @@ type Pruned struct {
 	Revisions []filesync.Revision
 }
 
-// Prune removes revisions of the project from all hosts that are reached, but for those to keep, the one in force, and what was
-// pushed during the time older. It gives what it removed, by host, also beside an error.
+// Prune removes revisions of the project from all hosts that are reached, but for those to keep,
+// the one in force, and what was pushed during the time older. It gives what it removed, by host,
+// also beside an error.
 func (c *Cluster) Prune(ctx context.Context, keep []string, older time.Duration) ([]Pruned, error) {
 	results := make(chan Pruned, len(c.machines))
 	errs := c.each(c.reached(), func(m *machine) error {

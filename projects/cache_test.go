@@ -15,8 +15,8 @@ import (
 	"mlframework/projects"
 )
 
-// A reader scans with a cache and notes which files were read. Its clock is an hour ahead, so that new files are old enough
-// to be kept.
+// A reader scans with a cache and notes which files were read. Its clock is an hour ahead, so that
+// new files are old enough to be kept.
 type reader struct {
 	dir, cache string
 	ahead      time.Duration
@@ -135,7 +135,8 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	r.reads(t, "a")
 }
 
-// TestCacheOutlivesSnapshots: linking a large file moves its change time, which must not cost reading it again.
+// TestCacheOutlivesSnapshots: linking a large file moves its change time, which must not cost
+// reading it again.
 func TestCacheOutlivesSnapshots(t *testing.T) {
 	t.Parallel()
 	r := newReader(t, tree{"small": "1"})

@@ -28,7 +28,8 @@ func manifestOf(lines string) (entries []projects.Entry) {
 	return entries
 }
 
-// inOrder is entries as a manifest has them: sorted, each path once, with the folders that they lie in.
+// inOrder is entries as a manifest has them: sorted, each path once, with the folders that they lie
+// in.
 func inOrder(entries []projects.Entry) (all []projects.Entry) {
 	there := map[string]bool{".": true}
 	for _, e := range entries {
@@ -43,8 +44,8 @@ func inOrder(entries []projects.Entry) (all []projects.Entry) {
 	return all
 }
 
-// planted puts entries into an empty folder as whoever believes a manifest does, links last, and fails where
-// that leads out of the folder, or where a link of it does.
+// planted puts entries into an empty folder as whoever believes a manifest does, links last, and
+// fails where that leads out of the folder, or where a link of it does.
 func planted(t *testing.T, entries []projects.Entry) {
 	t.Helper()
 	above := t.TempDir()

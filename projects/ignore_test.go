@@ -48,7 +48,8 @@ func TestOwnRulesBeforeGit(t *testing.T) {
 	}
 }
 
-// TestRulesAbove: in a git repository the rules of the folders above count, up to the repository's root.
+// TestRulesAbove: in a git repository the rules of the folders above count, up to the repository's
+// root.
 func TestRulesAbove(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -116,7 +117,8 @@ func TestIgnoreLine(t *testing.T) {
 	}
 }
 
-// TestRulesAsGit compares random rules on random trees, and a list of well-known traps, with `git check-ignore`.
+// TestRulesAsGit compares random rules on random trees, and a list of well-known traps, with `git
+// check-ignore`.
 func TestRulesAsGit(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -160,7 +162,8 @@ func TestRulesAsGit(t *testing.T) {
 	}
 }
 
-// comparedBelow compares every folder below dir as a project of its own, unless git leaves that folder out, and returns how many.
+// comparedBelow compares every folder below dir as a project of its own, unless git leaves that
+// folder out, and returns how many.
 func comparedBelow(t *testing.T, top, dir string, ignored map[string]bool) (n int) {
 	t.Helper()
 	for _, path := range everything(t, dir) {
@@ -186,7 +189,8 @@ func comparedBelow(t *testing.T, top, dir string, ignored map[string]bool) (n in
 	return n
 }
 
-// inMemory is a temporary folder without a disk below it where there is one: the test makes ten thousand files.
+// inMemory is a temporary folder without a disk below it where there is one: the test makes ten
+// thousand files.
 func inMemory(t *testing.T) string {
 	dir, err := os.MkdirTemp("/dev/shm", "mlframework-test-")
 	if err != nil {
@@ -216,7 +220,8 @@ func trapTree(rules string) tree {
 	}
 }
 
-// randomTree is a small tree with rules at the top and below; names and patterns are made of the same few letters.
+// randomTree is a small tree with rules at the top and below; names and patterns are made of the
+// same few letters.
 func randomTree(r *rand.Rand) tree {
 	letters := []string{"a", "b", "c", "ab", "x", "a.x", "-", "é", "b c", "*", "[a]"}
 	files := tree{}

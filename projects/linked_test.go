@@ -28,8 +28,8 @@ func same(t *testing.T, a, b string) bool {
 	return os.SameFile(first, second)
 }
 
-// TestLargeFilesAreCopiedOnce: what is written to a snapshot's large file never reaches the user's, and a further snapshot has
-// the same copy while that is whole.
+// TestLargeFilesAreCopiedOnce: what is written to a snapshot's large file never reaches the user's,
+// and a further snapshot has the same copy while that is whole.
 func TestLargeFilesAreCopiedOnce(t *testing.T) {
 	t.Parallel()
 	dir, revisions := withLarge(t)
@@ -87,7 +87,8 @@ func TestLargeFilesElsewhereAreSymbolicLinks(t *testing.T) {
 	}
 }
 
-// TestBrokenSnapshotGivesWay: what a power cut, or an edit in place of a linked file, broke is not used again.
+// TestBrokenSnapshotGivesWay: what a power cut, or an edit in place of a linked file, broke is not
+// used again.
 func TestBrokenSnapshotGivesWay(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(t *testing.T, dir, path string){

@@ -14,7 +14,8 @@ import (
 	"mlframework/projects"
 )
 
-// tree is files by path. A path that ends in "/" is an empty folder, a content that begins with "->" a link's target.
+// tree is files by path. A path that ends in "/" is an empty folder, a content that begins with
+// "->" a link's target.
 type tree map[string]string
 
 // plant writes a tree into a new folder.

@@ -49,7 +49,8 @@ func TestLeftovers(t *testing.T) {
 	only(t, revisions, ".tmp-held", ".tmp-new", m.Revision(), "unknown")
 }
 
-// TestRunningSnapshotIsNoLeftover: another process must not remove the folder that this one fills, however old it looks.
+// TestRunningSnapshotIsNoLeftover: another process must not remove the folder that this one fills,
+// however old it looks.
 func TestRunningSnapshotIsNoLeftover(t *testing.T) {
 	t.Parallel()
 	dir, revisions := plant(t, tree{"a": "1"}), makeRemovable(t, t.TempDir())

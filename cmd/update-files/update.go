@@ -16,8 +16,8 @@ import (
 	"mlframework/sweep/definition"
 )
 
-// Bounds of the tidying after a push: what was pushed by somebody who is about to submit a sweep stays, and a master that
-// does not answer is not waited for.
+// Bounds of the tidying after a push: what was pushed by somebody who is about to submit a sweep
+// stays, and a master that does not answer is not waited for.
 const (
 	freshTime  = 10 * time.Minute
 	masterTime = 5 * time.Second
@@ -26,7 +26,8 @@ const (
 // update is the command.
 func (c *command) update(ctx *cliv2.Context) error {
 	if ctx.NArg() > 0 {
-		return cli.Wrong("the project's folder is named with -d", "unexpected argument %q", ctx.Args().First())
+		return cli.Wrong("the project's folder is named with -d", "unexpected argument %q",
+			ctx.Args().First())
 	}
 	s, err := site.Read(ctx, true, c.stderr)
 	if err != nil {
@@ -36,7 +37,8 @@ func (c *command) update(ctx *cliv2.Context) error {
 	defer stop()
 	err = c.bring(work, s, ctx.Bool("yes"))
 	if err != nil && errors.Is(context.Cause(work), cli.ErrInterrupted) {
-		return &cli.Error{Code: cli.Interrupted, Err: errors.New("interrupted"), Remedy: "sweeps keep their files; run it again"}
+		return &cli.Error{Code: cli.Interrupted, Err: errors.New("interrupted"),
+			Remedy: "sweeps keep their files; run it again"}
 	}
 	return err
 }
@@ -51,7 +53,8 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 		return err
 	}
 	if files == nil {
-		return cli.Wrong("name its folder with -d", "there is no project: the current folder has no tasks.yml")
+		return cli.Wrong("name its folder with -d",
+			"there is no project: the current folder has no tasks.yml")
 	}
 	cluster, err := s.Open(ctx)
 	if err != nil {
@@ -62,12 +65,14 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 		return err
 	}
 	done, err := cluster.Push(ctx, files, s.Large(ctx, c.stdin, yes))
-	if err := cluster.Enter(ctx, s.Entry("update-files", "revision="+files.Revision()), err); err != nil {
+	entry := s.Entry("update-files", "revision="+files.Revision())
+	if err := cluster.Enter(ctx, entry, err); err != nil {
 		s.Printer.Warn("", err.Error())
 	}
 	if away, is := errors.AsType[plan.Problems](err); is {
 		return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("nothing was uploaded:\n%w", away),
-			Remedy: "infrainit -f -w without a host that stays away takes it out of the cluster, and files go to the others"}
+			Remedy: "infrainit -f -w without a host that stays away takes it out of the cluster, " +
+				"and files go to the others"}
 	}
 	if err != nil {
 		return err
@@ -76,9 +81,12 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 	return c.tidy(ctx, s, cluster)
 }
 
-// compare refuses to bring a tasks.yml that says other containers than the workers have: sweeps would run in those all the same. That
-// it cannot be compared, as the master does not answer, is told, and no failure.
-func (c *command) compare(ctx context.Context, s *site.Site, cluster *infra.Cluster, file *definition.File) error {
+// compare refuses to bring a tasks.yml that says other containers than the workers have: sweeps
+// would run in those all the same. That it cannot be compared, as the master does not answer, is
+// told, and no failure.
+func (c *command) compare(
+	ctx context.Context, s *site.Site, cluster *infra.Cluster, file *definition.File,
+) error {
 	limited, cancel := context.WithTimeout(ctx, masterTime)
 	defer cancel()
 	client := s.Client(cluster.Dial())
@@ -88,7 +96,8 @@ func (c *command) compare(ctx context.Context, s *site.Site, cluster *infra.Clus
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		s.Printer.Warn("", fmt.Sprintf("image, volumes and container of tasks.yml were not compared with the workers: %v", err))
+		s.Printer.Warn("", fmt.Sprintf("image, volumes and container of tasks.yml were not compared "+
+			"with the workers: %v", err))
 		return nil
 	}
 	drifts, err := site.Drifts(ctx, s.Config.Options.Project, file, workers)
@@ -139,7 +148,8 @@ func (c *command) tidy(ctx context.Context, s *site.Site, cluster *infra.Cluster
 		gone, err = cluster.Prune(ctx, keep, freshTime)
 		for _, p := range gone {
 			if len(p.Revisions) > 0 {
-				fmt.Fprintf(c.stdout, "%-8s  removed %d that no open sweep uses\n", cli.Visible(p.Host), len(p.Revisions))
+				fmt.Fprintf(c.stdout, "%-8s  removed %d that no open sweep uses\n",
+					cli.Visible(p.Host), len(p.Revisions))
 			}
 		}
 	}

@@ -15,8 +15,9 @@ import (
 	"mlframework/projects"
 )
 
-// BenchmarkPush is measure P16: 1501 files with 53 MB through a connection with 10 ms of round trip, beside `tar | tar x` through
-// the same. Random contents, as code is small and data is packed already.
+// BenchmarkPush is measure P16: 1501 files with 53 MB through a connection with 10 ms of round
+// trip, beside `tar | tar x` through the same. Random contents, as code is small and data is packed
+// already.
 func BenchmarkPush(b *testing.B) {
 	dir := b.TempDir()
 	r := rand.NewChaCha8([32]byte{1})

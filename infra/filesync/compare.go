@@ -24,7 +24,8 @@ type job struct {
 // rest is how many bytes are to come at most.
 func (j job) rest() int64 { return min(j.data, j.entry.Size-j.offset) }
 
-// plan compares the offer with what is there. Folders are made at once, links at the end, files asked for.
+// plan compares the offer with what is there. Folders are made at once, links at the end, files
+// asked for.
 func (f *fetch) plan(ctx context.Context) error {
 	shut := map[string]bool{} // folders that something else stands in the place of
 	for _, e := range f.offered {
@@ -88,9 +89,10 @@ func (f *fetch) chooseLinks() {
 	f.links = kept
 }
 
-// staysBelow says whether a link leads to something in its task's folder, there or not. It looks at nothing else, so that no
-// other link, of this fetch or a later one, can change it: the target goes up at first only, through folders
-// that are no links, and not above the task's. Each link that it leads through then stays there, too.
+// staysBelow says whether a link leads to something in its task's folder, there or not. It looks at
+// nothing else, so that no other link, of this fetch or a later one, can change it: the target goes
+// up at first only, through folders that are no links, and not above the task's. Each link that it
+// leads through then stays there, too.
 func staysBelow(e projects.Entry) bool {
 	if path.IsAbs(e.Link) {
 		return false

@@ -34,7 +34,8 @@ type destination struct {
 	record   *os.File
 }
 
-// made is how a fetch left a file: its size, and its time on the host and here in nanoseconds. A link has size -1.
+// made is how a fetch left a file: its size, and its time on the host and here in nanoseconds. A
+// link has size -1.
 type made struct{ size, there, here int64 }
 
 // origin says whose outputs a destination holds.
@@ -87,7 +88,8 @@ func (d *destination) claim(from origin, dir string) error {
 	}
 	var found origin
 	if json.Unmarshal(data, &found) != nil || found != from {
-		return fmt.Errorf("%s holds the outputs of %s of %s's cluster %q: fetch into another folder with --to", d.Name(), found.Sweep, found.Owner, found.Cluster)
+		return fmt.Errorf("%s holds the outputs of %s of %s's cluster %q: fetch into another folder "+
+			"with --to", d.Name(), found.Sweep, found.Owner, found.Cluster)
 	}
 	return nil
 }
@@ -108,8 +110,8 @@ func (d *destination) sign(from origin) error {
 	return d.Rename(temporary, sweepName)
 }
 
-// load reads the record and opens it for more. A line is size, time there, time here, and the quoted path; the last one of a
-// path counts, and a torn one not.
+// load reads the record and opens it for more. A line is size, time there, time here, and the
+// quoted path; the last one of a path counts, and a torn one not.
 func (d *destination) load() error {
 	if err := d.MkdirAll(partsName, 0o700); err != nil {
 		return err
@@ -162,13 +164,18 @@ func (d *destination) madeLink(name string) bool { return d.known[name].size == 
 // made says whether a file is as a fetch left it.
 func (d *destination) made(name string, now fs.FileInfo) bool {
 	m, known := d.known[name]
-	return known && now.Mode().IsRegular() && m.size == now.Size() && m.here == now.ModTime().UnixNano()
+	return known && now.Mode().IsRegular() && m.size == now.Size() &&
+		m.here == now.ModTime().UnixNano()
 }
 
-// has says whether the offered file is there: with its size and time, or the time that this file system made of it.
+// has says whether the offered file is there: with its size and time, or the time that this file
+// system made of it.
 func (d *destination) has(e projects.Entry, now fs.FileInfo) bool {
-	same := now.Mode().IsRegular() && now.Size() == e.Size
-	return same && (now.ModTime().Equal(e.ModTime) || d.made(e.Path, now) && d.known[e.Path].there == e.ModTime.UnixNano())
+	if !now.Mode().IsRegular() || now.Size() != e.Size {
+		return false
+	}
+	return now.ModTime().Equal(e.ModTime) ||
+		d.made(e.Path, now) && d.known[e.Path].there == e.ModTime.UnixNano()
 }
 
 // part is where a file is while it is on its way.

@@ -13,7 +13,8 @@
 // read or written, and nothing in a folder that has content and no marker, or another's.
 //
 //	.mlframework-root     the marker
-//	releases/REVISION/    read-only files of a project, as projects.Assembly makes them; workers get this folder
+//	releases/REVISION/    read-only files of a project, as projects.Assembly makes them; workers get
+//	                      this folder
 //	current               a link to the release that was pushed last
 //	manifests/REVISION    what the release was made of, and when it was last pushed (its time)
 //	lock                  held while releases are made or removed; names its holder
@@ -27,7 +28,7 @@
 //	POST /outputs             answers with a list of the outputs of a sweep's tasks
 //	POST /outputs/files       answers with contents of those, from the offsets that are there already
 //
-// Lists of files are encoded as manifests of releases are, as names may be no UTF-8; everything else
-// is JSON. A push of what is there costs one round trip, one with contents two and their time.
+// Lists of files are encoded as manifests of releases are, as names may be no UTF-8; everything
+// else is JSON. A push of what is there costs one round trip, one with contents two and their time.
 // Both ends are of one build, so there are no versions.
 package filesync

@@ -57,7 +57,8 @@ func AppendEntries(to []byte, all []projects.Entry) []byte {
 // An Output is an entry of what a task has left.
 type Output struct {
 	projects.Entry
-	// Data is how many bytes of a file are in no hole, as far as its file system tells; Size at most.
+	// Data is how many bytes of a file are in no hole, as far as its file system tells; Size at
+	// most.
 	Data int64
 }
 

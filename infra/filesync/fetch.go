@@ -13,14 +13,20 @@ import (
 
 // FetchOptions say what to copy, and where.
 type FetchOptions struct {
-	Sweep    string         // whose outputs
-	Tasks    []int64        // indexes of its tasks; nil is all that the host has
-	Files    []string       // patterns, in the syntax of gitignore(5), of paths below a task's folder; none is all
-	Without  []string       // revisions that tasks ran: what they left of them as it was is no output
-	Outputs  string         // the folder of outputs below the root, slash separated; empty is "outputs"
-	Own      *Folders       // of the agent's machine, which is in no cluster; nil: those of the root
-	Dir      string         // files come to Dir/SWEEP/INDEX/...
-	Progress func(Progress) // called after each piece, by the goroutine of Fetch; nil: nobody is told
+	Sweep string  // whose outputs
+	Tasks []int64 // indexes of its tasks; nil is all that the host has
+	// Files are patterns, in the syntax of gitignore(5), of paths below a task's folder; none is
+	// all.
+	Files []string
+	// Without are revisions that tasks ran: what they left of them as it was is no output.
+	Without []string
+	// Outputs is the folder of outputs below the root, slash separated; "" is "outputs".
+	Outputs string
+	// Own are the folders of the agent's machine, which is in no cluster; nil: those of the root.
+	Own *Folders
+	Dir string // files come to Dir/SWEEP/INDEX/...
+	// Progress is called after each piece, by the goroutine of Fetch; nil: nobody is told.
+	Progress func(Progress)
 	// Confirm is called once before contents are asked for, where there are any, and goes on with
 	// nil. Nil as a function is Check of the size, with nobody to ask.
 	Confirm func(FetchSize) error
@@ -43,7 +49,8 @@ type Skipped struct {
 	Why  string
 }
 
-// A ConflictError names files that are in the way: they differ, and no fetch of this sweep made them as they are.
+// A ConflictError names files that are in the way: they differ, and no fetch of this sweep made
+// them as they are.
 type ConflictError struct {
 	Dir   string   // the destination
 	Paths []string // below it
@@ -58,23 +65,29 @@ func (e *ConflictError) Error() string {
 	if more := len(e.Paths) - most; more > 0 {
 		fmt.Fprintf(&b, " and %d more", more)
 	}
-	return fmt.Sprintf("in %s are files that differ and were not fetched there:%s: move them away, or fetch into another folder with --to", e.Dir, b.String())
+	return fmt.Sprintf("in %s are files that differ and were not fetched there:%s: move them away, "+
+		"or fetch into another folder with --to", e.Dir, b.String())
 }
 
-// Fetch copies outputs of a sweep's tasks from the host. Files that are there are not sent again, files that were copied in part or
-// have grown go on where they end, everything is checked by SHA-256. A file that is being written is copied as far as
-// it went when the fetch began.
+// Fetch copies outputs of a sweep's tasks from the host. Files that are there are not sent again,
+// files that were copied in part or have grown go on where they end, and everything is checked by
+// SHA-256. A file that is being written is copied as far as it went when the fetch began. Holes of
+// files are neither sent nor written.
 //
-// What a task has of its project and did not touch is no output: it is in the task's folder while an attempt runs. A link is kept
-// where it stays in its task's own folder whatever becomes of others, so its target may go up at its beginning
-// only; other links and what is no file are left out and told. Nothing outside
-// Dir/SWEEP is written, and that folder only where it is new, empty or of an earlier fetch of the same sweep of the same
-// cluster, else *ConflictError. So is a file in it that differs and is not as a fetch left it; the others are copied all the same.
+// What a task has of its project and did not touch is no output: it is in the task's folder while
+// an attempt runs. A link is kept where it stays in its task's own folder whatever becomes of
+// others, so its target may go up at its beginning only; other links and what is no file are left
+// out and told.
 //
-// Any number of fetches may have one Dir, for different tasks or hosts. Where hosts share a task (it was tried on
-// several), name for each host the tasks whose last attempt ran there.
+// Nothing outside Dir/SWEEP is written, and that folder only where it is new, empty or of an
+// earlier fetch of the same sweep of the same cluster, else the error is a *ConflictError. So it is
+// for a file in it that differs and is not as a fetch left it; the others are copied all the same.
+//
+// Any number of fetches may have one Dir, for different tasks or hosts. Where hosts share a task
+// (it was tried on several), name for each host the tasks whose last attempt ran there.
 func (c *Client) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
-	f := &fetch{client: c, o: o, data: map[string]int64{}, of: Outputs{Identity: c.id, Root: c.root, Folder: o.Outputs, Sweep: o.Sweep}}
+	f := &fetch{client: c, o: o, data: map[string]int64{},
+		of: Outputs{Identity: c.id, Root: c.root, Folder: o.Outputs, Sweep: o.Sweep}}
 	switch {
 	case o.Own != nil:
 		f.of = Outputs{Folder: o.Own.Outputs, Releases: o.Own.Revisions, Sweep: o.Sweep}

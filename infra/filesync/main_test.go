@@ -151,7 +151,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// tree writes files; a content that begins with "-> " is a link's target, and a name that ends with "/" a folder.
+// tree writes files; a content that begins with "-> " is a link's target, and a name that ends with
+// "/" a folder.
 func tree(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
@@ -183,7 +184,8 @@ func push(t testing.TB, root string, m *projects.Manifest) filesync.Pushed {
 	return done
 }
 
-// look describes what lies below a folder: contents, targets, times of files and folders, executable bits.
+// look describes what lies below a folder: contents, targets, times of files and folders,
+// executable bits.
 func look(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}

@@ -66,9 +66,10 @@ type Outputs struct {
 // ListRequest asks which outputs there are.
 type ListRequest struct {
 	Outputs
-	All     bool     `json:"all,omitempty"`     // of every task; else of Tasks
-	Tasks   []int64  `json:"tasks,omitempty"`   // indexes
-	Without []string `json:"without,omitempty"` // revisions; what tasks left of them as it was is no output
+	All   bool    `json:"all,omitempty"`   // of every task; else of Tasks
+	Tasks []int64 `json:"tasks,omitempty"` // indexes
+	// Without are revisions; what tasks left of them as it was is no output.
+	Without []string `json:"without,omitempty"`
 }
 
 // FilesRequest asks for contents of outputs.
@@ -92,9 +93,9 @@ type Wanted struct {
 // A Verdict is a letter that begins what the host says of a wanted file.
 //
 // Behind Whole and Rest follow pieces, each with a number in front, encoded as a varint of package
-// encoding/binary: n more than 0 is of n bytes, which follow, and less than 0 of a hole of -n bytes.
-// 0 is the end, and behind it is the SHA-256 of all Size bytes: zeros where the file became shorter
-// meanwhile, or has more Data.
+// encoding/binary: n more than 0 is of n bytes, which follow, and less than 0 of a hole of -n
+// bytes. 0 is the end, and behind it is the SHA-256 of all Size bytes: zeros where the file became
+// shorter meanwhile, or has more Data.
 type Verdict byte
 
 // The verdicts.

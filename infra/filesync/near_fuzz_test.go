@@ -71,8 +71,8 @@ func offers(t *testing.T, dir, offer string) (filesync.Fetched, error) {
 	return hostile(t, dir, &played{list: entries(offer)})
 }
 
-// within checks that below dir nothing is but the sweep's folder with files, folders, and links that lead
-// nowhere but into their task's folder.
+// within checks that below dir nothing is but the sweep's folder with files, folders, and links
+// that lead nowhere but into their task's folder.
 func within(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range names(t, dir) {
@@ -109,8 +109,9 @@ func within(t *testing.T, dir string) {
 	}))
 }
 
-// FuzzNearSide fetches from a host that offers anything, three times into one folder: the last
-// time it sends any bytes. What lies there stays in the folder of the sweep, and each link in that of its task.
+// FuzzNearSide fetches from a host that offers anything, three times into one folder: the last time
+// it sends any bytes. What lies there stays in the folder of the sweep, and each link in that of
+// its task.
 func FuzzNearSide(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"d 0\nf 0/a\nd 0/b\nl 0/b/l -> ../a", "d 0\nl 0/l -> b"},

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A link comes where its target cannot lead out, whatever other links, folders and fetches do to the way there.
+// A link comes where its target cannot lead out, whatever other links, folders and fetches do to
+// the way there.
 func TestFetchedLinksStayInTheirTask(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

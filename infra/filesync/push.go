@@ -18,8 +18,8 @@ import (
 
 // PushOptions of a push. The zero value is ready to use.
 type PushOptions struct {
-	// Large is asked before so much is sent that a person may not want it, and goes on with nil. Nil
-	// as a function refuses it, by the *LargeError.
+	// Large is asked before so much is sent that a person may not want it, and goes on with nil.
+	// Nil as a function refuses it, by the *LargeError.
 	Large func(*LargeError) error
 	// Wait is how long to wait for another push or prune to end; 0 is 30 s, less than 0 not at all.
 	Wait     time.Duration

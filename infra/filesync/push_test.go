@@ -21,7 +21,8 @@ import (
 	"mlframework/projects"
 )
 
-// A tree of any names comes out as it went in, with times and executable bits, read-only, and current leads to it.
+// A tree of any names comes out as it went in, with times and executable bits, read-only, and
+// current leads to it.
 func TestPushedTreeIsTheSame(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
@@ -89,7 +90,8 @@ func randomTree(t *testing.T, r *rand.Rand, dir string) {
 	}
 }
 
-// Only what changed is sent, the old release stays as it was, and contents move to other names for nothing.
+// Only what changed is sent, the old release stays as it was, and contents move to other names for
+// nothing.
 func TestOnlyChangesAreSent(t *testing.T) {
 	t.Parallel()
 	dir, root := t.TempDir(), writable(t)
@@ -184,8 +186,8 @@ func (c *cutter) Write(b []byte) (int, error) {
 	return n, errors.New("cut")
 }
 
-// A push that is cut anywhere, or whose far side is killed, leaves the old revision in force; the next one makes it good and
-// leaves nothing behind.
+// A push that is cut anywhere, or whose far side is killed, leaves the old revision in force; the
+// next one makes it good and leaves nothing behind.
 func TestCutPushLeavesTheOldRevision(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(p *process){
@@ -201,8 +203,8 @@ func TestCutPushLeavesTheOldRevision(t *testing.T) {
 			tree(t, dir, map[string]string{"b/e": strings.Repeat("e", 400), "b/x": strings.Repeat("x", 1_000_000), "new": "-> b", "z": "z"})
 			next := scan(t, dir)
 			total := pushSize(t, old, next)
-			// How many frames of HTTP/2 a push takes differs a little from one to the next, so that the
-			// last cut keeps away from the end.
+			// How many frames of HTTP/2 a push takes differs a little from one to the next, so that
+			// the last cut keeps away from the end.
 			cuts := []int{0, 1, 5, 100, total - 700_000, total - 20_000}
 			for n := range 24 {
 				cuts = append(cuts, 50+n*60) // within settings, request, manifest and the first content
@@ -229,7 +231,8 @@ func TestCutPushLeavesTheOldRevision(t *testing.T) {
 	}
 }
 
-// What came of a large file before a push was cut off, or its far side killed, is not sent again, unless it was damaged.
+// What came of a large file before a push was cut off, or its far side killed, is not sent again,
+// unless it was damaged.
 func TestCutPushGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(p *process){
@@ -282,7 +285,8 @@ func TestCutPushGoesOn(t *testing.T) {
 	}
 }
 
-// A part that was damaged is not built upon: that push fails, and the next one sends all of the file.
+// A part that was damaged is not built upon: that push fails, and the next one sends all of the
+// file.
 func TestDamagedPartOfAPush(t *testing.T) {
 	t.Parallel()
 	dir, root := t.TempDir(), writable(t)

@@ -154,6 +154,12 @@ func (f *fetch) content(ctx context.Context, j job, from *bufio.Reader) error {
 	return f.place(j, out, name)
 }
 
+// isOld reports whether a file is what lay at the file's place when the fetch began.
+func (j job) isOld(now fs.FileInfo) bool {
+	return j.old != nil && os.SameFile(now, j.old) && now.Size() == j.old.Size() &&
+		now.ModTime().Equal(j.old.ModTime())
+}
+
 // arrived reports so many bytes that came.
 func (f *fetch) arrived(n int64) {
 	f.done.Bytes += n
@@ -176,9 +182,11 @@ func (f *fetch) same(ctx context.Context, j job, from *bufio.Reader) error {
 	return f.to.noteFile(j.entry)
 }
 
-// openPart opens the file that the content goes to, with the bytes that are there already. busy, without a file: another fetch
-// has it.
-func (f *fetch) openPart(ctx context.Context, j job, name string) (out *os.File, busy bool, err error) {
+// openPart opens the file that the content goes to, with the bytes that are there already. busy,
+// without a file: another fetch has it.
+func (f *fetch) openPart(
+	ctx context.Context, j job, name string,
+) (out *os.File, busy bool, err error) {
 	out, err = f.to.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, false, err
@@ -187,7 +195,8 @@ func (f *fetch) openPart(ctx context.Context, j job, name string) (out *os.File,
 	busy = errors.Is(err, syscall.EWOULDBLOCK)
 	if now, err := f.to.Lstat(name); !busy {
 		opened, err2 := out.Stat()
-		busy = err != nil || err2 != nil || !os.SameFile(now, opened) || j.from == name && j.offset > 0 && opened.Size() != j.offset
+		busy = err != nil || err2 != nil || !os.SameFile(now, opened) ||
+			j.from == name && j.offset > 0 && opened.Size() != j.offset
 	}
 	if busy {
 		out.Close()
@@ -248,7 +257,7 @@ func (f *fetch) place(j job, out *os.File, name string) error {
 		return err
 	}
 	now, err := f.to.Lstat(j.entry.Path)
-	if came := err == nil && (j.old == nil || !os.SameFile(now, j.old) || now.Size() != j.old.Size() || !now.ModTime().Equal(j.old.ModTime())); came {
+	if err == nil && !j.isOld(now) {
 		f.conflict(j.entry.Path)
 		return nil
 	}

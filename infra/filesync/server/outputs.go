@@ -104,8 +104,8 @@ func listed(ctx context.Context, q filesync.ListRequest) ([]filesync.Output, err
 	return ofTasks(s.Root, all, checkouts), nil
 }
 
-// outputs lists what the tasks of a sweep have left, below their indexes; a folder comes before what
-// it holds.
+// outputs lists what the tasks of a sweep have left, below their indexes; a folder comes before
+// what it holds.
 func outputs(
 	ctx context.Context, sweep *os.Root, chosen map[int64]bool,
 ) (all []filesync.Output, err error) {

@@ -73,7 +73,8 @@ func openFolder(dir string) (*root, error) {
 		return nil, err
 	}
 	home, _ := os.UserHomeDir()
-	if home, err := filepath.EvalSymlinks(home); err == nil && home == path || path == filepath.Dir(path) {
+	home, err = filepath.EvalSymlinks(home)
+	if err == nil && home == path || path == filepath.Dir(path) {
 		return nil, fmt.Errorf("%s holds more than a cluster's files: name a folder below it", path)
 	}
 	opened, err := os.OpenRoot(path)

@@ -34,9 +34,11 @@ func Handle(mux *http.ServeMux, o Options) {
 		o.Idle = 2 * time.Minute
 	}
 	for pattern, do := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /releases":            listRevisions,
-		"DELETE /releases":         prune,
-		"PUT /releases/{revision}": func(w http.ResponseWriter, r *http.Request) error { return takeRelease(w, r, o.Idle) },
+		"GET /releases":    listRevisions,
+		"DELETE /releases": prune,
+		"PUT /releases/{revision}": func(w http.ResponseWriter, r *http.Request) error {
+			return takeRelease(w, r, o.Idle)
+		},
 		"GET /releases/{revision}": sendRelease,
 		"POST /outputs":            listOutputs,
 		"POST /outputs/files":      sendOutputs,

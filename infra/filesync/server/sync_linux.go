@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncDisk brings everything on the file system of a folder to the disk: one call for thousands of files.
+// syncDisk brings everything on the file system of a folder to the disk: one call for thousands of
+// files.
 func syncDisk(folder string) error {
 	f, err := os.Open(folder)
 	if err != nil {
