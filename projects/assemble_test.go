@@ -39,7 +39,8 @@ func TestAssembledIsASnapshot(t *testing.T) {
 			}
 			continue
 		}
-		if err := a.Put(t.Context(), e.Hash, strings.NewReader("else")); !errors.As(err, &changed) || changed.Path != e.Path {
+		if err := a.Put(t.Context(), e.Hash, strings.NewReader("else")); !errors.As(err,
+			&changed) || changed.Path != e.Path {
 			t.Errorf("%s took another content: %v", e.Path, err)
 		}
 		f, err := m.Open(e)
@@ -74,8 +75,10 @@ func TestStays(t *testing.T) {
 	t.Parallel()
 	links := map[string]string{
 		"in": "a/b", "out": "../x", "absolute": "/etc", "d/up": "../in", "d/far": "../../x",
-		"self": ".", "trick": "self/self/../..", "through": "out/y", "round": "round", "through/round": "../round",
-		"ping": "pong", "pong": "ping/x", "one": ".", "six": "one/one/one/one/one/one", "more": "six/six/six/six/six/six",
+		"self": ".", "trick": "self/self/../..", "through": "out/y", "round": "round",
+		"through/round": "../round",
+		"ping":          "pong", "pong": "ping/x", "one": ".", "six": "one/one/one/one/one/one",
+		"more": "six/six/six/six/six/six",
 		"many": "six/six/in", "hops": "more/more/in", "hops out": "more/..",
 	}
 	for path, want := range map[string]bool{

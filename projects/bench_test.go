@@ -15,7 +15,8 @@ import (
 func bigProject(b *testing.B) string {
 	files := tree{".gitignore": "*.log\n/build/\n!keep.log\n**/cache/*\n"}
 	for i := range 1500 {
-		files[fmt.Sprintf("pkg%02d/sub%d/file%04d.py", i%40, i%3, i)] = strings.Repeat(fmt.Sprintf("line %7d\n", i), 35000/13)
+		files[fmt.Sprintf("pkg%02d/sub%d/file%04d.py", i%40, i%3,
+			i)] = strings.Repeat(fmt.Sprintf("line %7d\n", i), 35000/13)
 	}
 	return plant(b, files)
 }
@@ -23,7 +24,8 @@ func bigProject(b *testing.B) string {
 func BenchmarkScan(b *testing.B) {
 	dir := bigProject(b)
 	later := func() time.Time { return time.Now().Add(time.Hour) }
-	for name, cache := range map[string]string{"cold": "", "warm": filepath.Join(b.TempDir(), "hashes")} {
+	for name, cache := range map[string]string{"cold": "", "warm": filepath.Join(b.TempDir(),
+		"hashes")} {
 		b.Run(name, func(b *testing.B) {
 			opts := projects.Options{Cache: cache, Now: later}
 			for range 2 {

@@ -12,7 +12,8 @@ func TestRecipe(t *testing.T) {
 	t.Parallel()
 	const whole = "FROM python:3.12\nCOPY requirements.txt /tmp/\nCOPY --chown=1 [\"set up\", \"c*.toml\", \"/etc/\"]\nRUN pip install \\\n  -r /tmp/requirements.txt\n" +
 		"add tools \\\n  /opt/\nCOPY --from=other /bin/x /bin/\nADD https://example.org/a.py /a.py\nCOPY . /code\n"
-	before := map[string]string{"Dockerfile": whole, "requirements.txt": "a", "set up": "b", "conf.toml": "c", "tools/deep/x": "d", "train.py": "e", "tools.py": "f",
+	before := map[string]string{"Dockerfile": whole, "requirements.txt": "a", "set up": "b",
+		"conf.toml": "c", "tools/deep/x": "d", "train.py": "e", "tools.py": "f",
 		"docker/Dockerfile": "FROM a\nCOPY need /\n", "docker/need": "g", "docker/other": "h"}
 	recipe := func(t *testing.T, folder string, change map[string]string) string {
 		t.Helper()

@@ -12,7 +12,8 @@ import (
 // TestCode: which files count, as seen by which changes change the key.
 func TestOnlyCode(t *testing.T) {
 	t.Parallel()
-	files := tree{"a.py": "1", "lib/b.py": "2", "lib/notes.md": "3", "configs/x.yml": "4", "configs/deep/y.yml": "5", "README": "6", "my configs/z": "7"}
+	files := tree{"a.py": "1", "lib/b.py": "2", "lib/notes.md": "3", "configs/x.yml": "4",
+		"configs/deep/y.yml": "5", "README": "6", "my configs/z": "7"}
 	for only, want := range map[string]string{
 		"":                         "a.py lib/b.py lib/notes.md configs/x.yml configs/deep/y.yml README my configs/z",
 		"*.py":                     "a.py lib/b.py",
@@ -50,7 +51,8 @@ func TestOnlyCode(t *testing.T) {
 			if diff := cmp.Diff(want, strings.Join(counts, " ")); diff != "" {
 				t.Error(diff)
 			}
-			if nothing := code.Unmatched(before); (len(nothing) > 0) != strings.Contains(only, "nothing") {
+			if nothing := code.Unmatched(before); (len(nothing) > 0) != strings.Contains(only,
+				"nothing") {
 				t.Errorf("unmatched: %q", nothing)
 			}
 		})
@@ -59,10 +61,14 @@ func TestOnlyCode(t *testing.T) {
 
 func TestCodeChanges(t *testing.T) {
 	t.Parallel()
-	old := scan(t, plant(t, tree{"a": "1", "b": "2", "c": "3", "same": "", "link": "->a", "tasks.yml": "x"}))
-	now := scan(t, plant(t, tree{"a": "1", "b": "3", "d e": "", "empty/": "", "same": "", "link": "->b", "sub/x": "", "tasks.yml": "y"}))
-	want := []string{"b changed", `"d e" is new`, "empty is new", "link changed", "sub/x is new", "c is gone"}
-	if diff := cmp.Diff(want, projects.Code{Without: []string{"tasks.yml"}}.Changes(now, old)); diff != "" {
+	old := scan(t, plant(t, tree{"a": "1", "b": "2", "c": "3", "same": "", "link": "->a",
+		"tasks.yml": "x"}))
+	now := scan(t, plant(t, tree{"a": "1", "b": "3", "d e": "", "empty/": "", "same": "",
+		"link": "->b", "sub/x": "", "tasks.yml": "y"}))
+	want := []string{"b changed", `"d e" is new`, "empty is new", "link changed", "sub/x is new",
+		"c is gone"}
+	if diff := cmp.Diff(want, projects.Code{Without: []string{"tasks.yml"}}.Changes(now,
+		old)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -4,7 +4,8 @@ import "context"
 
 // SnapshotWith is Snapshot with another way to link files, a call before a file is written, and no
 // copies of large files.
-func SnapshotWith(ctx context.Context, m *Manifest, revisions string, link func(from, to string) error, write func() error) (string, error) {
+func SnapshotWith(ctx context.Context, m *Manifest, revisions string, link func(from,
+	to string) error, write func() error) (string, error) {
 	return snapshotter{link: link, write: write}.snapshot(ctx, m, revisions)
 }
 

@@ -20,12 +20,15 @@ import (
 func TestOwnRulesBeforeGit(t *testing.T) {
 	t.Parallel()
 	dir := plant(t, tree{
-		".gitignore": "data/\n*.log\nmodel\n", ".mlframeworkignore": "!data/\nnotes.md\n!/model\n", "notes.md": "", "run.log": "",
+		".gitignore": "data/\n*.log\nmodel\n", ".mlframeworkignore": "!data/\nnotes.md\n!/model\n",
+		"notes.md": "", "run.log": "",
 		"data/.gitignore": "*\n!x\n", "data/x": "", "data/y": "", "data/.mlframeworkignore": "!y\n",
-		"model": "", "sub/model": "", "sub/.mlframeworkignore": "/inner\n", "sub/inner": "", "sub/deep/inner": "",
+		"model": "", "sub/model": "", "sub/.mlframeworkignore": "/inner\n", "sub/inner": "",
+		"sub/deep/inner": "",
 	})
 	want := []string{
-		".gitignore", ".mlframeworkignore", "data", "data/x", "data/y", "model", "sub", "sub/.mlframeworkignore", "sub/deep",
+		".gitignore", ".mlframeworkignore", "data", "data/x", "data/y", "model", "sub",
+		"sub/.mlframeworkignore", "sub/deep",
 		"sub/deep/inner",
 	}
 	m := scan(t, dir)
@@ -35,7 +38,8 @@ func TestOwnRulesBeforeGit(t *testing.T) {
 	left := []projects.LeftOut{
 		{Path: "notes.md", File: ".mlframeworkignore", Pattern: "notes.md", Unless: "!notes.md"},
 		{Path: "run.log", File: ".gitignore", Pattern: "*.log", Unless: "!*.log"},
-		{Path: "sub/inner", File: "sub/.mlframeworkignore", Pattern: "/inner", Unless: "!/sub/inner"},
+		{Path: "sub/inner", File: "sub/.mlframeworkignore", Pattern: "/inner",
+			Unless: "!/sub/inner"},
 		{Path: "sub/model", File: ".gitignore", Pattern: "model", Unless: "!model"},
 	}
 	if diff := cmp.Diff(left, m.LeftOut); diff != "" {
@@ -59,25 +63,36 @@ func TestRulesAbove(t *testing.T) {
 		"none":               {around: tree{"repo/.git/": ""}},
 		"no repository":      {around: tree{"repo/.gitignore": "*.bin\n", ".gitignore": "*"}},
 		"outside repository": {around: tree{".gitignore": "*.bin\n", "repo/sub/.git/": ""}},
-		"own repository":     {around: tree{"repo/.git/": "", "repo/.gitignore": "*.bin\n", "repo/sub/p/.git/": ""}},
+		"own repository": {around: tree{"repo/.git/": "", "repo/.gitignore": "*.bin\n",
+			"repo/sub/p/.git/": ""}},
 		"by name": {around: tree{"repo/.git/": "", "repo/.gitignore": "*.bin\n"},
-			left: []projects.LeftOut{{Path: "a.bin", File: "../../.gitignore", Pattern: "*.bin", Unless: "!*.bin"}}},
-		"a linked worktree": {around: tree{"repo/.git": "gitdir: elsewhere\n", "repo/sub/.gitignore": "/p/*.bin\n"},
-			left: []projects.LeftOut{{Path: "a.bin", File: "../.gitignore", Pattern: "/p/*.bin", Unless: "!/a.bin"}}},
+			left: []projects.LeftOut{{Path: "a.bin", File: "../../.gitignore", Pattern: "*.bin",
+				Unless: "!*.bin"}}},
+		"a linked worktree": {around: tree{"repo/.git": "gitdir: elsewhere\n",
+			"repo/sub/.gitignore": "/p/*.bin\n"},
+			left: []projects.LeftOut{{Path: "a.bin", File: "../.gitignore", Pattern: "/p/*.bin",
+				Unless: "!/a.bin"}}},
 		"by path": {around: tree{"repo/.git/": "", "repo/.gitignore": "/sub/p/data/\n/p/main.py\n"},
-			left: []projects.LeftOut{{Path: "data", Folder: true, File: "../../.gitignore", Pattern: "/sub/p/data/", Unless: "!/data"}}},
-		"the nearer wins":               {around: tree{"repo/.git/": "", "repo/.gitignore": "*.bin\n", "repo/sub/.gitignore": "!a.bin\n"}},
-		"the project's own wins":        {around: tree{"repo/.git/": "", "repo/.gitignore": "*.bin\n", "repo/sub/p/.mlframeworkignore": "!*.bin\n"}},
-		"the project itself left out":   {around: tree{"repo/.git/": "", "repo/.gitignore": "*\n"}},
-		"a folder above it left out":    {around: tree{"repo/.git/": "", "repo/.gitignore": "/sub/\n*.bin\n"}},
-		"left out by what lies between": {around: tree{"repo/.git/": "", "repo/.gitignore": "!*\n", "repo/sub/.gitignore": "p\n*.bin\n"}},
-		"a link is not read":            {around: tree{"repo/.git/": "", "repo/rules": "*.bin\n", "repo/.gitignore": "->rules"}},
+			left: []projects.LeftOut{{Path: "data", Folder: true, File: "../../.gitignore",
+				Pattern: "/sub/p/data/", Unless: "!/data"}}},
+		"the nearer wins": {around: tree{"repo/.git/": "",
+			"repo/.gitignore": "*.bin\n", "repo/sub/.gitignore": "!a.bin\n"}},
+		"the project's own wins": {around: tree{"repo/.git/": "",
+			"repo/.gitignore": "*.bin\n", "repo/sub/p/.mlframeworkignore": "!*.bin\n"}},
+		"the project itself left out": {around: tree{"repo/.git/": "", "repo/.gitignore": "*\n"}},
+		"a folder above it left out": {around: tree{"repo/.git/": "",
+			"repo/.gitignore": "/sub/\n*.bin\n"}},
+		"left out by what lies between": {around: tree{"repo/.git/": "", "repo/.gitignore": "!*\n",
+			"repo/sub/.gitignore": "p\n*.bin\n"}},
+		"a link is not read": {around: tree{"repo/.git/": "", "repo/rules": "*.bin\n",
+			"repo/.gitignore": "->rules"}},
 		".git/info/exclude is not read": {around: tree{"repo/.git/info/exclude": "*.bin\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := maps.Clone(test.around)
-			maps.Copy(files, tree{"repo/sub/p/main.py": "", "repo/sub/p/a.bin": "", "repo/sub/p/data/x": ""})
+			maps.Copy(files, tree{"repo/sub/p/main.py": "", "repo/sub/p/a.bin": "",
+				"repo/sub/p/data/x": ""})
 			m := scan(t, filepath.Join(plant(t, files), "repo/sub/p"))
 			if diff := cmp.Diff(test.left, m.LeftOut); diff != "" {
 				t.Error(diff)
@@ -91,7 +106,8 @@ func TestRulesAbove(t *testing.T) {
 
 func TestRulesFileThatIsALinkOrFolder(t *testing.T) {
 	t.Parallel()
-	dir := plant(t, tree{"rules": "x\n", ".gitignore": "->rules", ".mlframeworkignore/x": "", "x": ""})
+	dir := plant(t, tree{"rules": "x\n", ".gitignore": "->rules", ".mlframeworkignore/x": "",
+		"x": ""})
 	if got := paths(scan(t, dir)); !slices.Contains(got, "x") {
 		t.Errorf("%q: x was left out by what is no rules file", got)
 	}
@@ -101,7 +117,8 @@ func TestRulesFileThatIsALinkOrFolder(t *testing.T) {
 func TestIgnoreLine(t *testing.T) {
 	t.Parallel()
 	files := tree{}
-	for _, name := range []string{"a", "sub/a", "*", "[a]", `b\`, "!c", "#d", " e", "f ", "f  ", "two\nlines", "g\r", "?", "h\xff", "ä", "'\"", "a*"} {
+	for _, name := range []string{"a", "sub/a", "*", "[a]", `b\`, "!c", "#d", " e", "f ", "f  ",
+		"two\nlines", "g\r", "?", "h\xff", "ä", "'\"", "a*"} {
 		files[name] = ""
 	}
 	for name := range files {
@@ -202,21 +219,31 @@ func inMemory(t *testing.T) string {
 
 // traps are rules whose reading differs between implementations.
 var traps = []string{
-	"a", "/a", "a/", "/a/", "a/b", "/a/b", "a/*", "a/**", "**/a", "**/a/b", "a/**/b", "a**", "a**b", "**a", "*a/b", "a/*/b", "a/b**/c",
-	"a/**\n!a/b", "a/**/*\n!a/b", "a/*\n!a/b", "a\n!a/b", "*\n!*/\n!b", "/*\n!/a\n/a/*\n!/a/b", "*\n!a/", "!a\na", "a\n!a", "a*\n!ab/",
-	"**", "/**", "**/", "/", "//", "///", "!", "!/", "\\", "a\\", "\\a", "[", "[a", "[]a]", "[!a]", "[^a]", "[a-b]", "[b-a]", "[a-]", "[-a]",
-	"[\\a]", "[[:alpha:]]", "[[:nope:]]", "[[:alpha:]", "[[:]", "[a-[:alpha:]]", "[!]a]", "[]-b]", "a[/]b", "a[!x]b", "?", "??", "a?b",
-	"*b", "*.x", "*?", "?*", "***", "a/***", "a/***/b", "a/**b", "a/b**", "\\*", "\\!a", "\\#", "#a", "a ", "a\\ ", "a b", "a  ", " a", "a\t",
-	"a\r", "a\r\nb", "\xef\xbb\xbfa", "a\x00b", "\xff", "é", "[é]", "?\xa9", "a/b/", "*/b", "*/*/b", "**/**/b", "a/**/**/b", "a/\\b", "a\\/b",
-	"a/**\\/b", "**\\/b", ".*", "!.*", "*\n!.gitignore", "a/**/", "**/b/**", "/**/b", "a//b", "./a", "a/.", "../a", "a/../b", "ab*/", "!ab\n*",
+	"a", "/a", "a/", "/a/", "a/b", "/a/b", "a/*", "a/**", "**/a", "**/a/b", "a/**/b", "a**", "a**b",
+	"**a", "*a/b", "a/*/b", "a/b**/c",
+	"a/**\n!a/b", "a/**/*\n!a/b", "a/*\n!a/b", "a\n!a/b", "*\n!*/\n!b", "/*\n!/a\n/a/*\n!/a/b",
+	"*\n!a/", "!a\na", "a\n!a", "a*\n!ab/",
+	"**", "/**", "**/", "/", "//", "///", "!", "!/", "\\", "a\\", "\\a", "[", "[a", "[]a]", "[!a]",
+	"[^a]", "[a-b]", "[b-a]", "[a-]", "[-a]",
+	"[\\a]", "[[:alpha:]]", "[[:nope:]]", "[[:alpha:]", "[[:]", "[a-[:alpha:]]", "[!]a]", "[]-b]",
+	"a[/]b", "a[!x]b", "?", "??", "a?b",
+	"*b", "*.x", "*?", "?*", "***", "a/***", "a/***/b", "a/**b", "a/b**", "\\*", "\\!a", "\\#",
+	"#a", "a ", "a\\ ", "a b", "a  ", " a", "a\t",
+	"a\r", "a\r\nb", "\xef\xbb\xbfa", "a\x00b", "\xff", "é", "[é]", "?\xa9", "a/b/", "*/b", "*/*/b",
+	"**/**/b", "a/**/**/b", "a/\\b", "a\\/b",
+	"a/**\\/b", "**\\/b", ".*", "!.*", "*\n!.gitignore", "a/**/", "**/b/**", "/**/b", "a//b", "./a",
+	"a/.", "../a", "a/../b", "ab*/", "!ab\n*",
 }
 
 func trapTree(rules string) tree {
 	return tree{
 		".gitignore": rules,
-		"a/b/c":      "", "a/b/a": "", "a/c": "", "a/x/b": "", "a/x/y/b": "", "a/bx/y/c": "", "b/a": "", "c/a/b": "", "c/b": "", "ab/x": "",
-		"ab/b": "", "axb": "", "a.x": "", "a b": "", "a ": "", " a": "", "#": "", "#a": "", "!a": "", "!": "", "*": "", "[a]": "", "]": "", "-": "",
-		`\`: "", "\xff": "", "é": "", ".b": "", "x\n": "", "e/": "", "A": "", "1": "", "a\t": "", "a\r": "", "bb/b/b": "", "[": "",
+		"a/b/c":      "", "a/b/a": "", "a/c": "", "a/x/b": "", "a/x/y/b": "", "a/bx/y/c": "",
+		"b/a": "", "c/a/b": "", "c/b": "", "ab/x": "",
+		"ab/b": "", "axb": "", "a.x": "", "a b": "", "a ": "", " a": "", "#": "", "#a": "",
+		"!a": "", "!": "", "*": "", "[a]": "", "]": "", "-": "",
+		`\`: "", "\xff": "", "é": "", ".b": "", "x\n": "", "e/": "", "A": "", "1": "", "a\t": "",
+		"a\r": "", "bb/b/b": "", "[": "",
 	}
 }
 
@@ -228,7 +255,8 @@ func randomTree(r *rand.Rand) tree {
 	for range 4 + r.IntN(10) {
 		var parts []string
 		for range 1 + r.IntN(4) {
-			parts = append(parts, letters[min(r.IntN(len(letters)), r.IntN(len(letters)))]+pick(r, "", "", "", "b"))
+			parts = append(parts, letters[min(r.IntN(len(letters)), r.IntN(len(letters)))]+pick(r,
+				"", "", "", "b"))
 		}
 		addPath(files, parts)
 	}
@@ -263,7 +291,8 @@ func randomPattern(r *rand.Rand) string {
 		if i > 0 {
 			b.WriteString(pick(r, "/", "/", "/", "", "/**/"))
 		}
-		b.WriteString(pick(r, "a", "b", "ab", "*", "*", "**", "?", "a*", "*b", "[ab]", "[!a]", "[a-c]", "x", "a.x", `\a`, `\*`, "b**", "[[:lower:]]", "[]a]", "[a"))
+		b.WriteString(pick(r, "a", "b", "ab", "*", "*", "**", "?", "a*", "*b", "[ab]", "[!a]",
+			"[a-c]", "x", "a.x", `\a`, `\*`, "b**", "[[:lower:]]", "[]a]", "[a"))
 	}
 	b.WriteString(pick(r, "", "", "", "", "/", "/*", "/**", " ", `\ `))
 	return b.String()
@@ -291,7 +320,8 @@ func gitIgnored(t *testing.T, top string) map[string]bool {
 	all := everything(t, top)
 	git := func(input string, args ...string) []byte {
 		command := exec.Command("git", append([]string{"-C", top}, args...)...)
-		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "XDG_CONFIG_HOME=/nonexistent", "GIT_DIR="+top+"/.git")
+		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+			"XDG_CONFIG_HOME=/nonexistent", "GIT_DIR="+top+"/.git")
 		command.Stdin = strings.NewReader(input)
 		var stderr bytes.Buffer
 		command.Stderr = &stderr

@@ -76,12 +76,16 @@ func TestTooManyLargeFilesAreLinked(t *testing.T) {
 func TestLargeFilesElsewhereAreSymbolicLinks(t *testing.T) {
 	t.Parallel()
 	dir, revisions := withLarge(t)
-	refuse := func(from, to string) error { return &os.LinkError{Op: "link", Old: from, New: to, Err: syscall.EXDEV} }
+	refuse := func(from, to string) error {
+		return &os.LinkError{Op: "link", Old: from, New: to,
+			Err: syscall.EXDEV}
+	}
 	m := scan(t, dir)
 	for range 2 {
 		path, err := projects.SnapshotWith(context.Background(), m, revisions, refuse, nil)
 		check(t, err)
-		if target, err := os.Readlink(path + "/large"); err != nil || target != filepath.Join(m.Dir, "large") {
+		if target, err := os.Readlink(path + "/large"); err != nil || target != filepath.Join(m.Dir,
+			"large") {
 			t.Errorf("links to %q, %v", target, err)
 		}
 	}

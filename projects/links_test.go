@@ -18,22 +18,23 @@ func TestLinks(t *testing.T) {
 		others tree
 		want   string
 	}{
-		"beside":                {"x", nil, "x"},
-		"up":                    {"../x", nil, "../x"},
-		"to the top":            {"..", nil, ".."},
-		"above the top":         {"../..", nil, out},
-		"out and in by name":    {"../../TOPNAME/x", nil, out},
-		"dangling":              {"no/such/thing", nil, "no/such/thing"},
-		"dangling above":        {"no/../../../x", nil, out},
-		"absolute":              {"/etc/hosts", nil, out},
-		"absolute dangling":     {"/no/such/thing", nil, out},
-		"absolute inside":       {"TOP/data/x", nil, "../data/x"},
-		"absolute to the top":   {"TOP", nil, ".."},
-		"absolute, then up":     {"TOP/../x", nil, out},
-		"sibling's prefix":      {"TOP-other/x", nil, out},
-		"through a link":        {"../a/x", tree{"a": "->/etc"}, out},
-		"through two links":     {"../a", tree{"a": "->b", "b": "->../x"}, out},
-		"a link's parent":       {"../a/../../x", tree{"a": "->deep/er", "deep/er/f": ""}, "../a/../../x"},
+		"beside":              {"x", nil, "x"},
+		"up":                  {"../x", nil, "../x"},
+		"to the top":          {"..", nil, ".."},
+		"above the top":       {"../..", nil, out},
+		"out and in by name":  {"../../TOPNAME/x", nil, out},
+		"dangling":            {"no/such/thing", nil, "no/such/thing"},
+		"dangling above":      {"no/../../../x", nil, out},
+		"absolute":            {"/etc/hosts", nil, out},
+		"absolute dangling":   {"/no/such/thing", nil, out},
+		"absolute inside":     {"TOP/data/x", nil, "../data/x"},
+		"absolute to the top": {"TOP", nil, ".."},
+		"absolute, then up":   {"TOP/../x", nil, out},
+		"sibling's prefix":    {"TOP-other/x", nil, out},
+		"through a link":      {"../a/x", tree{"a": "->/etc"}, out},
+		"through two links":   {"../a", tree{"a": "->b", "b": "->../x"}, out},
+		"a link's parent": {"../a/../../x", tree{"a": "->deep/er", "deep/er/f": ""},
+			"../a/../../x"},
 		"a link's parent, out":  {"../a/../../x", tree{"a": "->deep", "deep/f": ""}, out},
 		"through its own top":   {"../a/x", tree{"a": "->TOP/deep", "deep/x": ""}, "../a/x"},
 		"its own top, then out": {"a/../../x", tree{"sub/a": "->TOP/deep", "deep/x": ""}, out},
@@ -57,7 +58,8 @@ func TestLinks(t *testing.T) {
 			m, err := projects.Scan(context.Background(), dir, projects.Options{})
 			var refused *projects.FileError
 			if test.want == out {
-				if !errors.As(err, &refused) || refused.Path != "sub/link" || refused.Fault != projects.LeavesProject {
+				if !errors.As(err, &refused) || refused.Path != "sub/link" ||
+					refused.Fault != projects.LeavesProject {
 					t.Fatalf("Scan: %v, want sub/link refused", err)
 				}
 				return

@@ -14,7 +14,8 @@ import (
 )
 
 var sample = tree{
-	"train.py": "print()", "tasks.yml": "tasks:", "parameters.yml": "lr: 1", "data/x": "1", "data/y z": "2", "none/": "", "l": "->data/x",
+	"train.py": "print()", "tasks.yml": "tasks:", "parameters.yml": "lr: 1", "data/x": "1",
+	"data/y z": "2", "none/": "", "l": "->data/x",
 	"q'\"": "", "two\nlines": "", "umlaut-ä": "", "bytes-\xff\xfe": "",
 }
 
@@ -37,10 +38,16 @@ func TestRevisionIgnoresTimesModesAndPlace(t *testing.T) {
 func TestRevisionSeesContent(t *testing.T) {
 	t.Parallel()
 	edits := map[string]func(t *testing.T, dir string){
-		"none":       func(*testing.T, string) {},
-		"content":    func(t *testing.T, dir string) { plantIn(t, dir, tree{"data/x": "3"}) },
-		"name":       func(t *testing.T, dir string) { check(t, os.Rename(dir+"/data/x", dir+"/data/w")) },
-		"swapped":    func(t *testing.T, dir string) { plantIn(t, dir, tree{"data/x": "2", "data/y z": "1"}) },
+		"none":    func(*testing.T, string) {},
+		"content": func(t *testing.T, dir string) { plantIn(t, dir, tree{"data/x": "3"}) },
+		"name": func(t *testing.T, dir string) {
+			check(t, os.Rename(dir+"/data/x",
+				dir+"/data/w"))
+		},
+		"swapped": func(t *testing.T, dir string) {
+			plantIn(t, dir, tree{"data/x": "2",
+				"data/y z": "1"})
+		},
 		"executable": func(t *testing.T, dir string) { check(t, os.Chmod(dir+"/train.py", 0o744)) },
 		"new folder": func(t *testing.T, dir string) { check(t, os.Mkdir(dir+"/more", 0o755)) },
 		"target": func(t *testing.T, dir string) {
@@ -105,7 +112,8 @@ func TestCode(t *testing.T) {
 	if a != b {
 		t.Errorf("code %s became %s", a, b)
 	}
-	if (projects.Code{}).Key(before) != before.Revision() || (projects.Code{Without: []string{"no.yml"}}).Key(before) != before.Revision() {
+	if (projects.Code{}).Key(before) != before.Revision() ||
+		(projects.Code{Without: []string{"no.yml"}}).Key(before) != before.Revision() {
 		t.Error("code without nothing is not the revision")
 	}
 }

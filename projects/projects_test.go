@@ -93,4 +93,7 @@ func makeRemovable(t testing.TB, dir string) string {
 	return dir
 }
 
-func replaceAll(s string, oldnew ...string) string { return strings.NewReplacer(oldnew...).Replace(s) }
+func replaceAll(s string,
+	oldnew ...string) string {
+	return strings.NewReplacer(oldnew...).Replace(s)
+}

@@ -55,14 +55,15 @@ func TestRunningSnapshotIsNoLeftover(t *testing.T) {
 	t.Parallel()
 	dir, revisions := plant(t, tree{"a": "1"}), makeRemovable(t, t.TempDir())
 	other := plant(t, tree{"b": "1"})
-	_, err := projects.SnapshotWith(context.Background(), scan(t, dir), revisions, os.Link, func() error {
-		folders, err := filepath.Glob(revisions + "/.tmp-*")
-		check(t, err)
-		for _, folder := range folders {
-			age(t, folder, 48*time.Hour)
-		}
-		snapshot(t, other, revisions)
-		return nil
-	})
+	_, err := projects.SnapshotWith(context.Background(), scan(t, dir), revisions, os.Link,
+		func() error {
+			folders, err := filepath.Glob(revisions + "/.tmp-*")
+			check(t, err)
+			for _, folder := range folders {
+				age(t, folder, 48*time.Hour)
+			}
+			snapshot(t, other, revisions)
+			return nil
+		})
 	check(t, err)
 }

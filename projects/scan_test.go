@@ -21,21 +21,26 @@ import (
 
 func TestScanLists(t *testing.T) {
 	t.Parallel()
-	dir := plant(t, tree{"b/c.txt": "hello", "a.py": "", "empty/": "", "b-x": "1", "link": "->b/c.txt"})
+	dir := plant(t, tree{"b/c.txt": "hello", "a.py": "", "empty/": "", "b-x": "1",
+		"link": "->b/c.txt"})
 	check(t, os.Chmod(filepath.Join(dir, "a.py"), 0o750))
 	m := scan(t, dir)
 	want := []projects.Entry{
-		{Path: "a.py", Kind: projects.File, Mode: 0o750, Hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+		{Path: "a.py", Kind: projects.File, Mode: 0o750,
+			Hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
 		{Path: "b", Kind: projects.Dir, Mode: 0o755},
-		{Path: "b-x", Kind: projects.File, Mode: 0o644, Size: 1, Hash: "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"},
-		{Path: "b/c.txt", Kind: projects.File, Mode: 0o644, Size: 5, Hash: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"},
+		{Path: "b-x", Kind: projects.File, Mode: 0o644, Size: 1,
+			Hash: "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"},
+		{Path: "b/c.txt", Kind: projects.File, Mode: 0o644, Size: 5,
+			Hash: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"},
 		{Path: "empty", Kind: projects.Dir, Mode: 0o755},
 		{Path: "link", Kind: projects.Symlink, Mode: 0o777, Link: "b/c.txt"},
 	}
 	if runtime.GOOS == "darwin" {
 		want[5].Mode = m.Entries[5].Mode // follows the umask there
 	}
-	if diff := cmp.Diff(want, m.Entries, cmpopts.IgnoreFields(projects.Entry{}, "ModTime")); diff != "" {
+	if diff := cmp.Diff(want, m.Entries, cmpopts.IgnoreFields(projects.Entry{},
+		"ModTime")); diff != "" {
 		t.Error(diff)
 	}
 	if got := m.Bytes(); got != 6 {
@@ -46,16 +51,22 @@ func TestScanLists(t *testing.T) {
 func TestScanAlwaysLeavesOut(t *testing.T) {
 	t.Parallel()
 	dir := plant(t, tree{
-		"train.py": "", ".git/HEAD": "", "lib/.git": "gitdir: elsewhere", "outputs": "->/mnt/big/outputs", ".mlframework/store": "",
+		"train.py": "", ".git/HEAD": "", "lib/.git": "gitdir: elsewhere",
+		"outputs": "->/mnt/big/outputs", ".mlframework/store": "",
 		"config.yml": "", "infra-clean": "", "infra-clean-ml": "",
-		"__pycache__/x.pyc": "", "lib/old.pyc": "", "lib/.ipynb_checkpoints/x": "", ".pytest_cache/x": "", ".DS_Store": "",
-		"best/.mlframework-results": "", "best/train-1/0/model.pt": "", ".venv/pyvenv.cfg": "", ".venv/bin/python": "->/usr/bin/python3", "deep/env/conda-meta/history": "",
-		"lib/config.yml": "kept", "lib/outputs/x": "kept", "lib/infra-clean": "kept", "node_modules/x": "kept",
-		"other/.mlframework/store": "", "other/outputs/x": "", "other/config.yml": "", "other/main.py": "kept",
-		".gitignore": "!outputs\n!__pycache__\n!.git\n",
+		"__pycache__/x.pyc": "", "lib/old.pyc": "", "lib/.ipynb_checkpoints/x": "",
+		".pytest_cache/x": "", ".DS_Store": "",
+		"best/.mlframework-results": "", "best/train-1/0/model.pt": "", ".venv/pyvenv.cfg": "",
+		".venv/bin/python": "->/usr/bin/python3", "deep/env/conda-meta/history": "",
+		"lib/config.yml": "kept", "lib/outputs/x": "kept", "lib/infra-clean": "kept",
+		"node_modules/x":           "kept",
+		"other/.mlframework/store": "", "other/outputs/x": "", "other/config.yml": "",
+		"other/main.py": "kept",
+		".gitignore":    "!outputs\n!__pycache__\n!.git\n",
 	})
 	want := []string{
-		".gitignore", "deep", "lib", "lib/config.yml", "lib/infra-clean", "lib/outputs", "lib/outputs/x", "node_modules",
+		".gitignore", "deep", "lib", "lib/config.yml", "lib/infra-clean", "lib/outputs",
+		"lib/outputs/x", "node_modules",
 		"node_modules/x", "other", "other/main.py", "train.py",
 	}
 	if diff := cmp.Diff(want, paths(scan(t, dir))); diff != "" {
@@ -78,8 +89,9 @@ func TestScanFolderErrors(t *testing.T) {
 		dir, want string
 		is        error
 	}{
-		"missing":    {dir + "/nothing", "there is no such folder", fs.ErrNotExist},
-		"not folder": {dir + "/file", "it is not a folder: name the folder that holds tasks.yml", syscall.ENOTDIR},
+		"missing": {dir + "/nothing", "there is no such folder", fs.ErrNotExist},
+		"not folder": {dir + "/file", "it is not a folder: name the folder that holds tasks.yml",
+			syscall.ENOTDIR},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,13 +112,15 @@ func TestScanOfNothing(t *testing.T) {
 	m := scan(t, t.TempDir())
 	var zero projects.Manifest
 	if len(m.Entries) != 0 || m.Revision() != zero.Revision() || len(m.Revision()) != 16 {
-		t.Errorf("empty project: %d entries, revision %q, zero manifest's %q", len(m.Entries), m.Revision(), zero.Revision())
+		t.Errorf("empty project: %d entries, revision %q, zero manifest's %q", len(m.Entries),
+			m.Revision(), zero.Revision())
 	}
 }
 
 func TestScanRefusesAllAtOnce(t *testing.T) {
 	t.Parallel()
-	dir := plant(t, tree{"ok": "", "z-abs": "->/etc/passwd", "sub/up": "->../../other", ".gitignore": "ignored\n", "ignored": "->/etc"})
+	dir := plant(t, tree{"ok": "", "z-abs": "->/etc/passwd", "sub/up": "->../../other",
+		".gitignore": "ignored\n", "ignored": "->/etc"})
 	check(t, syscall.Mkfifo(filepath.Join(dir, "a pipe"), 0o644))
 	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
 	check(t, err)
@@ -133,7 +147,8 @@ func TestScanErrorIsBounded(t *testing.T) {
 		files[fmt.Sprintf("link%03d", i)] = "->/etc"
 	}
 	_, err := projects.Scan(context.Background(), plant(t, files), projects.Options{})
-	if text := fmt.Sprint(err); strings.Count(text, "\n") != 21 || !strings.HasSuffix(text, "\n  and 480 more") {
+	if text := fmt.Sprint(err); strings.Count(text, "\n") != 21 || !strings.HasSuffix(text,
+		"\n  and 480 more") {
 		t.Errorf("got %s", text)
 	}
 }
@@ -149,7 +164,8 @@ func TestScanUnreadable(t *testing.T) {
 		defer os.Chmod(filepath.Join(dir, name), 0o755)
 	}
 	_, err := projects.Scan(context.Background(), dir, projects.Options{})
-	if text := fmt.Sprint(err); strings.Count(text, "permission denied") < 3 || !strings.Contains(text, "link link leads out") {
+	if text := fmt.Sprint(err); strings.Count(text, "permission denied") < 3 ||
+		!strings.Contains(text, "link link leads out") {
 		t.Errorf("got %s", text)
 	}
 }
@@ -175,7 +191,10 @@ func TestScanStops(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	dir := plant(t, tree{"a": "1", "b": "2", "c": "3"})
-	_, err := projects.Scan(ctx, dir, projects.Options{Workers: 1, Hashing: func(string, int64) { cancel() }})
+	_, err := projects.Scan(ctx, dir, projects.Options{Workers: 1, Hashing: func(string,
+		int64) {
+		cancel()
+	}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Scan: %v, want context.Canceled", err)
 	}
@@ -188,6 +207,7 @@ func TestScanPanicReachesTheCaller(t *testing.T) {
 			t.Errorf("recovered %v, want boom", r)
 		}
 	}()
-	_, err := projects.Scan(context.Background(), plant(t, tree{"a": "1"}), projects.Options{Hashing: func(string, int64) { panic("boom") }})
+	_, err := projects.Scan(context.Background(), plant(t, tree{"a": "1"}),
+		projects.Options{Hashing: func(string, int64) { panic("boom") }})
 	t.Errorf("Scan returned %v", err)
 }

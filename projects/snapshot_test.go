@@ -45,14 +45,16 @@ func TestSnapshotIsWhatWasScanned(t *testing.T) {
 		t.Errorf("the snapshot's own revision is %s", got.Revision())
 	}
 	ignore := cmpopts.IgnoreFields(projects.Entry{}, "Mode")
-	times := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".ModTime" }, cmp.Comparer(func(a, b time.Time) bool {
-		return a.Equal(b) || time.Since(a) < time.Hour // a link's time is not kept
-	}))
+	times := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".ModTime" },
+		cmp.Comparer(func(a, b time.Time) bool {
+			return a.Equal(b) || time.Since(a) < time.Hour // a link's time is not kept
+		}))
 	if diff := cmp.Diff(m.Entries, got.Entries, ignore, times); diff != "" {
 		t.Error(diff)
 	}
 	for _, e := range got.Entries {
-		want := map[projects.Kind]os.FileMode{projects.Dir: 0o555, projects.File: 0o444, projects.Symlink: e.Mode}[e.Kind]
+		want := map[projects.Kind]os.FileMode{projects.Dir: 0o555, projects.File: 0o444,
+			projects.Symlink: e.Mode}[e.Kind]
 		if e.Path == "train.py" {
 			want = 0o555
 		}
@@ -131,21 +133,34 @@ func only(t *testing.T, dir string, want ...string) {
 func TestSnapshotFindsChanges(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, path string){
-		"edited": func(t *testing.T, path string) { check(t, os.WriteFile(path, []byte("longer"), 0o644)) },
+		"edited": func(t *testing.T, path string) {
+			check(t, os.WriteFile(path, []byte("longer"),
+				0o644))
+		},
 		"edited secretly": func(t *testing.T, path string) {
 			info, err := os.Stat(path)
 			check(t, err)
 			check(t, os.WriteFile(path, []byte("2"), 0o644))
 			check(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 		},
-		"removed":  func(t *testing.T, path string) { check(t, os.Remove(path)) },
-		"a folder": func(t *testing.T, path string) { check(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o755))) },
-		"a link":   func(t *testing.T, path string) { check(t, errors.Join(os.Remove(path), os.Symlink("b", path))) },
-		"a pipe":   func(t *testing.T, path string) { check(t, errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o644))) },
+		"removed": func(t *testing.T, path string) { check(t, os.Remove(path)) },
+		"a folder": func(t *testing.T, path string) {
+			check(t, errors.Join(os.Remove(path),
+				os.Mkdir(path, 0o755)))
+		},
+		"a link": func(t *testing.T, path string) {
+			check(t, errors.Join(os.Remove(path),
+				os.Symlink("b", path)))
+		},
+		"a pipe": func(t *testing.T, path string) {
+			check(t, errors.Join(os.Remove(path),
+				syscall.Mkfifo(path, 0o644)))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, revisions := plant(t, tree{"sub/a": "1", "sub/b": "1", "c/d/e": ""}), makeRemovable(t, t.TempDir())
+			dir, revisions := plant(t, tree{"sub/a": "1", "sub/b": "1", "c/d/e": ""}),
+				makeRemovable(t, t.TempDir())
 			m := scan(t, dir)
 			change(t, dir+"/sub/a")
 			_, err := projects.Snapshot(context.Background(), m, revisions)
@@ -168,11 +183,12 @@ func TestTakeTriesAgain(t *testing.T) {
 			t.Parallel()
 			dir, revisions := plant(t, tree{"a": "1"}), makeRemovable(t, t.TempDir())
 			edits := 0
-			m, path, err := projects.Take(context.Background(), dir, revisions, projects.Options{Hashing: func(string, int64) {
-				if edits++; edits <= test.edits {
-					plantIn(t, dir, tree{"a": strings.Repeat("x", edits+1)})
-				}
-			}})
+			m, path, err := projects.Take(context.Background(), dir, revisions,
+				projects.Options{Hashing: func(string, int64) {
+					if edits++; edits <= test.edits {
+						plantIn(t, dir, tree{"a": strings.Repeat("x", edits+1)})
+					}
+				}})
 			var changed *projects.ChangedError
 			if !test.works {
 				if !errors.As(err, &changed) || edits != 3 {
@@ -192,7 +208,8 @@ func TestSnapshotDiskFull(t *testing.T) {
 	t.Parallel()
 	dir, revisions := plant(t, sample), makeRemovable(t, t.TempDir())
 	full := &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
-	_, err := projects.SnapshotWith(context.Background(), scan(t, dir), revisions, os.Link, func() error { return full })
+	_, err := projects.SnapshotWith(context.Background(), scan(t, dir), revisions, os.Link,
+		func() error { return full })
 	var space *projects.SpaceError
 	if !errors.As(err, &space) || !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("Snapshot: %v, want a SpaceError", err)
@@ -208,7 +225,8 @@ func TestSnapshotStops(t *testing.T) {
 	t.Parallel()
 	dir, revisions := plant(t, sample), makeRemovable(t, t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := projects.SnapshotWith(ctx, scan(t, dir), revisions, os.Link, func() error { cancel(); return nil })
+	_, err := projects.SnapshotWith(ctx, scan(t, dir), revisions, os.Link,
+		func() error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Snapshot: %v, want context.Canceled", err)
 	}
@@ -219,7 +237,8 @@ func TestSnapshotsInsideTheProject(t *testing.T) {
 	t.Parallel()
 	dir := makeRemovable(t, plant(t, tree{"a": "", "keep/": ""}))
 	for _, revisions := range []string{dir, dir + "/keep"} {
-		if _, err := projects.Snapshot(context.Background(), scan(t, dir), revisions); err == nil || !strings.Contains(err.Error(), "is one of its files") {
+		if _, err := projects.Snapshot(context.Background(), scan(t, dir), revisions); err == nil ||
+			!strings.Contains(err.Error(), "is one of its files") {
 			t.Errorf("Snapshot: %v", err)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 func TestTold(t *testing.T) {
 	t.Parallel()
 	got := func(host string, made bool, files int, bytes int64) infra.Pushed {
-		return infra.Pushed{Host: host, Pushed: filesync.Pushed{Made: made, Files: files, Bytes: bytes}, Took: 240 * time.Millisecond}
+		return infra.Pushed{Host: host, Pushed: filesync.Pushed{Made: made, Files: files,
+			Bytes: bytes}, Took: 240 * time.Millisecond}
 	}
 	for name, c := range map[string]struct {
 		done []infra.Pushed

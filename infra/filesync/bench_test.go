@@ -36,7 +36,8 @@ func BenchmarkPush(b *testing.B) {
 	}
 	settled := time.Now().Add(-time.Minute) // else the cache does not trust them
 	for i := range 1501 {
-		must(b, os.Chtimes(filepath.Join(dir, fmt.Sprint("folder", i%40), fmt.Sprint("file", i)), settled, settled))
+		must(b, os.Chtimes(filepath.Join(dir, fmt.Sprint("folder", i%40), fmt.Sprint("file", i)),
+			settled, settled))
 	}
 	m := rescan()
 	const half = 5 * time.Millisecond

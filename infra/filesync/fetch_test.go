@@ -54,8 +54,9 @@ func fetched(t *testing.T, dir string) map[string]string {
 func TestFetchedOutputsAreTheSame(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
-		"0/stdout.log": "hello", "0/result/empty/": "", "0/result/best": "-> ../checkpoint/2", "0/checkpoint/2": strings.Repeat("c", 1_000_000),
-		"0/passwd": "-> /etc/passwd", "0/up": "-> ../1/stdout.log",
+		"0/stdout.log": "hello", "0/result/empty/": "", "0/result/best": "-> ../checkpoint/2",
+		"0/checkpoint/2": strings.Repeat("c", 1_000_000),
+		"0/passwd":       "-> /etc/passwd", "0/up": "-> ../1/stdout.log",
 		"1/stdout.log": "", "2/x": "not asked for", "notes": "no task",
 	}
 	for _, odd := range oddNames {
@@ -67,14 +68,16 @@ func TestFetchedOutputsAreTheSame(t *testing.T) {
 	dir := t.TempDir()
 	var last filesync.Progress
 	c := connect(t, root)
-	done, err := c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0, 1, 7}, Dir: dir, Progress: func(p filesync.Progress) { last = p }})
+	done, err := c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0, 1, 7},
+		Dir: dir, Progress: func(p filesync.Progress) { last = p }})
 	must(t, err)
 	var skipped []string
 	for _, s := range done.Skipped {
 		skipped = append(skipped, s.Path)
 	}
 	slices.Sort(skipped)
-	if diff := cmp.Diff([]string{"run-1/0/passwd", "run-1/0/up", "run-1/1/pipe"}, skipped); diff != "" {
+	if diff := cmp.Diff([]string{"run-1/0/passwd", "run-1/0/up", "run-1/1/pipe"},
+		skipped); diff != "" {
 		t.Error(diff)
 	}
 	must(t, os.Remove(outputs+"/1/pipe"))
@@ -103,7 +106,8 @@ func TestFetchedOutputsAreTheSame(t *testing.T) {
 // A file that has grown goes on where it ends; one that was written anew comes whole.
 func TestFetchGoesOn(t *testing.T) {
 	t.Parallel()
-	root, outputs := hostWith(t, map[string]string{"0/grows": strings.Repeat("g", 100_000), "0/other": "one", "0/link": "-> grows"})
+	root, outputs := hostWith(t, map[string]string{"0/grows": strings.Repeat("g", 100_000),
+		"0/other": "one", "0/link": "-> grows"})
 	dir := t.TempDir()
 	_, err := fetch(t, root, dir)
 	must(t, err)
@@ -146,7 +150,8 @@ func (r *reader) Read(b []byte) (int, error) {
 // A fetch that is cut anywhere leaves no half file, and what came is not sent again.
 func TestCutFetchGoesOn(t *testing.T) {
 	t.Parallel()
-	root, outputs := hostWith(t, map[string]string{"0/a": strings.Repeat("a", 700_000), "0/b": strings.Repeat("b", 300_000), "1/c": "c"})
+	root, outputs := hostWith(t, map[string]string{"0/a": strings.Repeat("a", 700_000),
+		"0/b": strings.Repeat("b", 300_000), "1/c": "c"})
 	dir := t.TempDir()
 	const content = 1_000_001
 	var came int64
@@ -167,7 +172,8 @@ func TestCutFetchGoesOn(t *testing.T) {
 	if came += done.Bytes; err != nil || came != content {
 		t.Errorf("%d bytes came, for %d: %v", came, content, err)
 	}
-	if parts := names(t, filepath.Join(dir, "run-1", ".mlframework", "fetch", "partial")); len(parts) != 0 {
+	if parts := names(t, filepath.Join(dir, "run-1", ".mlframework", "fetch",
+		"partial")); len(parts) != 0 {
 		t.Errorf("left: %v", parts)
 	}
 }
@@ -230,7 +236,8 @@ func TestAFileThatIsCutShortHere(t *testing.T) {
 // What is not ours is never written over, and everything else comes.
 func TestFetchWritesOverNothing(t *testing.T) {
 	t.Parallel()
-	root, outputs := hostWith(t, map[string]string{"0/edited": "one", "0/b": "two", "0/same": "same", "0/folder/x": "x", "0/linked/y": "y"})
+	root, outputs := hostWith(t, map[string]string{"0/edited": "one", "0/b": "two",
+		"0/same": "same", "0/folder/x": "x", "0/linked/y": "y"})
 	dir := t.TempDir()
 	_, err := fetch(t, root, dir)
 	must(t, err)
@@ -251,7 +258,8 @@ func TestFetchWritesOverNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(conflict.Paths)
-	if diff := cmp.Diff([]string{"run-1/0/edited", "run-1/0/folder", "run-1/0/linked"}, conflict.Paths); diff != "" {
+	if diff := cmp.Diff([]string{"run-1/0/edited", "run-1/0/folder", "run-1/0/linked"},
+		conflict.Paths); diff != "" {
 		t.Error(diff)
 	}
 	for name, want := range map[string]string{"edited": "my notes", "b": "new b", "same": "same"} {
@@ -280,18 +288,22 @@ func TestForeignDestinations(t *testing.T) {
 	_, err = fetch(t, root, dir)
 	must(t, err)
 	ben := filesync.Identity{Owner: "anna", Cluster: "other"}
-	_, err = client(start(t, root), root, ben).Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Dir: dir})
+	_, err = client(start(t, root), root, ben).Fetch(t.Context(),
+		filesync.FetchOptions{Sweep: "run-1", Dir: dir})
 	if err == nil || !strings.Contains(err.Error(), `anna's cluster "ml"`) {
 		t.Error(err)
 	}
 	for _, sweep := range []string{"", "..", "a/b", ".hidden", "a\x00"} {
-		if _, err := connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: sweep, Dir: dir}); err == nil {
+		if _, err := connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: sweep,
+			Dir: dir}); err == nil {
 			t.Errorf("%q was taken for a sweep", sweep)
 		}
 	}
-	_, err = connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Outputs: "../x", Dir: t.TempDir()})
+	_, err = connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1",
+		Outputs: "../x", Dir: t.TempDir()})
 	refused(t, err, "there can be no sweep")
-	none, err := connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-2", Dir: dir})
+	none, err := connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-2",
+		Dir: dir})
 	if err != nil || none.Files != 0 {
 		t.Error(none, err)
 	}
@@ -317,7 +329,8 @@ func TestFetchesAtOnce(t *testing.T) {
 		}
 	}
 	for i := range hosts {
-		if data, err := os.ReadFile(fmt.Sprintf("%s/run-1/%d/a", dir, i)); err != nil || string(data) != fmt.Sprint(i) {
+		if data, err := os.ReadFile(fmt.Sprintf("%s/run-1/%d/a", dir, i)); err != nil ||
+			string(data) != fmt.Sprint(i) {
 			t.Errorf("%q, %v", data, err)
 		}
 	}
@@ -361,15 +374,18 @@ func TestFetchOfAGrowingFile(t *testing.T) {
 // What a running task's folder has of its project is no output, until the task changes it.
 func TestFetchWhileATaskRuns(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"train.py": "print()", "run.sh": "echo", "net/layers.py": "pass", "data/1.png": "one", "data/2.png": "two",
+	files := map[string]string{"train.py": "print()", "run.sh": "echo", "net/layers.py": "pass",
+		"data/1.png": "one", "data/2.png": "two",
 		"latest": "-> data/1.png", "model.pt": "old", "notes": "same size", "empty/": ""}
 	dir, root := t.TempDir(), writable(t)
 	tree(t, dir, files)
 	m := scan(t, dir)
 	push(t, root, m)
 	release := "/of/the/container/releases/" + m.Revision()
-	task := map[string]string{"stdout.log": "epoch 1", "model.pt": "new", "notes": "size same", "made/empty/": "", "made/by.py": "", "net/__pycache__/layers.pyc": "compiled",
-		"made/__pycache__/by.pyc": "compiled", "data/1.png": "-> " + release + "/data/1.png", "data/2.png": "-> " + release + "/data/2.png", "data/index": "1 2"}
+	task := map[string]string{"stdout.log": "epoch 1", "model.pt": "new", "notes": "size same",
+		"made/empty/": "", "made/by.py": "", "net/__pycache__/layers.pyc": "compiled",
+		"made/__pycache__/by.pyc": "compiled", "data/1.png": "-> " + release + "/data/1.png",
+		"data/2.png": "-> " + release + "/data/2.png", "data/index": "1 2"}
 	for name, content := range files {
 		if task[name] == "" {
 			task[name] = content
@@ -379,13 +395,16 @@ func TestFetchWhileATaskRuns(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(root, "outputs", "run-1", "0", "run.sh"), 0o755))
 	dir = t.TempDir()
 	c := connect(t, root)
-	done, err := c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Without: []string{m.Revision(), "0123456789abcdef"}, Dir: dir})
+	done, err := c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1",
+		Without: []string{m.Revision(), "0123456789abcdef"}, Dir: dir})
 	must(t, err)
 	if len(done.Skipped) > 0 {
 		t.Errorf("it says of %v", done.Skipped)
 	}
-	want := map[string]string{"0": "folder", "0/stdout.log": "", "0/model.pt": "", "0/notes": "", "0/run.sh": "", "0/made": "folder", "0/made/empty": "folder",
-		"0/made/by.py": "", "0/made/__pycache__": "folder", "0/made/__pycache__/by.pyc": "", "0/data": "folder", "0/data/index": ""}
+	want := map[string]string{"0": "folder", "0/stdout.log": "", "0/model.pt": "", "0/notes": "",
+		"0/run.sh": "", "0/made": "folder", "0/made/empty": "folder",
+		"0/made/by.py": "", "0/made/__pycache__": "folder", "0/made/__pycache__/by.pyc": "",
+		"0/data": "folder", "0/data/index": ""}
 	have := fetched(t, dir)
 	for name, what := range have {
 		if what != "folder" {
@@ -395,7 +414,8 @@ func TestFetchWhileATaskRuns(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
-	_, err = c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Without: []string{"../run-1"}, Dir: dir})
+	_, err = c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1",
+		Without: []string{"../run-1"}, Dir: dir})
 	refused(t, err, "there can be no revision")
 }
 
@@ -403,9 +423,11 @@ func TestFetchWhileATaskRuns(t *testing.T) {
 func TestFetchedByPatterns(t *testing.T) {
 	t.Parallel()
 	root, _ := hostWith(t, map[string]string{
-		"0/model.pt": "m", "0/deep/a.pt": "a", "0/deep/b.txt": "b", "0/best": "-> deep/state", "0/deep/state/x": "x", "0/deep/state/y": "y", "0/loop": "-> loop",
+		"0/model.pt": "m", "0/deep/a.pt": "a", "0/deep/b.txt": "b", "0/best": "-> deep/state",
+		"0/deep/state/x": "x", "0/deep/state/y": "y", "0/loop": "-> loop",
 		"0/away": "-> /etc/passwd", "0/empty/": "", "1/model.pt": "n", "1/stdout.log": "s",
-		"2/best.bin": "-> last", "2/last": "-> ck/now/m", "2/ck/now": "-> ../runs/7", "2/runs/7/m": "m",
+		"2/best.bin": "-> last", "2/last": "-> ck/now/m", "2/ck/now": "-> ../runs/7",
+		"2/runs/7/m":     "m",
 		"2/runs/7/other": "o", "2/all": "-> ck/now", "2/round": "-> turn/m", "2/turn": "-> round",
 	})
 	for _, c := range []struct {
@@ -425,7 +447,8 @@ func TestFetchedByPatterns(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		client := connect(t, root)
-		_, err := client.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Files: strings.Fields(c.patterns), Dir: dir})
+		_, err := client.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1",
+			Files: strings.Fields(c.patterns), Dir: dir})
 		must(t, err)
 		if got := strings.Join(slices.Sorted(maps.Keys(fetched(t, dir))), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.patterns, got, c.want)
@@ -449,7 +472,8 @@ func TestAFolderThatCannotBeListed(t *testing.T) {
 			t.Errorf("%s is %q", name, got[name])
 		}
 	}
-	if len(got) != len(want) || len(done.Skipped) != 1 || !strings.HasPrefix(done.Skipped[0].Path, "run-1/0/b") {
+	if len(got) != len(want) || len(done.Skipped) != 1 || !strings.HasPrefix(done.Skipped[0].Path,
+		"run-1/0/b") {
 		t.Errorf("%v, skipped %v", got, done.Skipped)
 	}
 }

@@ -31,32 +31,37 @@ func TestManifestsThatLeadOutAreRefused(t *testing.T) {
 	link := func(path, target string) projects.Entry {
 		return projects.Entry{Path: path, Kind: projects.Symlink, Link: target}
 	}
-	folder := func(path string) projects.Entry { return projects.Entry{Path: path, Kind: projects.Dir} }
+	folder := func(path string) projects.Entry {
+		return projects.Entry{Path: path,
+			Kind: projects.Dir}
+	}
 	for name, entries := range map[string][]projects.Entry{
-		"up":                   {file("../x")},
-		"up later":             {folder("a"), file("a/../../x")},
-		"absolute":             {file("/tmp/x")},
-		"dot":                  {file("./x")},
-		"twice":                {file("a"), file("a")},
-		"not sorted":           {file("b"), file("a")},
-		"no folder":            {file("a/b")},
-		"empty":                {file("")},
-		"a NUL":                {file("a\x00b")},
-		"below a link":         {link("a", "b"), file("a/x"), folder("b")},
-		"below a file":         {file("a"), file("a/x")},
-		"link out":             {link("a", "../x")},
-		"absolute link":        {link("a", "/etc")},
-		"link through a link":  {link("s", "."), link("x", "s/s/../..")},
-		"link without target":  {link("a", "")},
-		"no hash":              {{Path: "a", Kind: projects.File}},
-		"sizes that disagree":  {file("a"), {Path: "b", Kind: projects.File, Size: 1, Hash: emptyHash}},
+		"up":                  {file("../x")},
+		"up later":            {folder("a"), file("a/../../x")},
+		"absolute":            {file("/tmp/x")},
+		"dot":                 {file("./x")},
+		"twice":               {file("a"), file("a")},
+		"not sorted":          {file("b"), file("a")},
+		"no folder":           {file("a/b")},
+		"empty":               {file("")},
+		"a NUL":               {file("a\x00b")},
+		"below a link":        {link("a", "b"), file("a/x"), folder("b")},
+		"below a file":        {file("a"), file("a/x")},
+		"link out":            {link("a", "../x")},
+		"absolute link":       {link("a", "/etc")},
+		"link through a link": {link("s", "."), link("x", "s/s/../..")},
+		"link without target": {link("a", "")},
+		"no hash":             {{Path: "a", Kind: projects.File}},
+		"sizes that disagree": {file("a"), {Path: "b", Kind: projects.File, Size: 1,
+			Hash: emptyHash}},
 		"a folder with a hash": {{Path: "a", Kind: projects.Dir, Hash: emptyHash}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			above := writable(t)
 			root := filepath.Join(above, "root")
-			_, err := connect(t, root).Push(t.Context(), &projects.Manifest{Entries: entries}, filesync.PushOptions{})
+			_, err := connect(t, root).Push(t.Context(), &projects.Manifest{Entries: entries},
+				filesync.PushOptions{})
 			refused(t, err, "")
 			if _, err := os.Lstat(root); err == nil && len(names(t, root)) > 1 {
 				t.Errorf("made: %v", names(t, root))
@@ -69,7 +74,10 @@ func TestManifestsThatLeadOutAreRefused(t *testing.T) {
 func TestOffersThatLeadOutAreRefused(t *testing.T) {
 	t.Parallel()
 	entry := func(kind byte, path, link string) string {
-		text := func(s string) string { return string(binary.AppendUvarint(nil, uint64(len(s)))) + s }
+		text := func(s string) string {
+			return string(binary.AppendUvarint(nil,
+				uint64(len(s)))) + s
+		}
 		return string(kind) + text(path) + "\xa4\x03\x00\x00\x00" + text("") + text(link) + "\x00"
 	}
 	for name, offer := range map[string]string{
@@ -86,15 +94,18 @@ func TestOffersThatLeadOutAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			_, err := filesync.NewClient(&played{list: offer + "\x00"}, "/root", anna).Fetch(t.Context(),
+			_, err := filesync.NewClient(&played{list: offer + "\x00"}, "/root",
+				anna).Fetch(t.Context(),
 				filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0}, Dir: dir})
-			if cut := name == "cut off"; err == nil || strings.Contains(err.Error(), "broke off") != cut {
+			if cut := name == "cut off"; err == nil || strings.Contains(err.Error(),
+				"broke off") != cut {
 				t.Errorf("%v", err)
 			}
 			if diff := cmp.Diff([]string{"run-1"}, names(t, dir)); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff([]string{".mlframework"}, names(t, filepath.Join(dir, "run-1"))); diff != "" {
+			if diff := cmp.Diff([]string{".mlframework"}, names(t, filepath.Join(dir,
+				"run-1"))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -110,7 +121,8 @@ func FuzzFarSide(f *testing.F) {
 	f.Add("PUT", m.Revision(), append(filesync.AppendEntries(nil, m.Entries), "onetwo"...))
 	const of = `{"root":"ROOT","owner":"anna","cluster":"ml","folder":"outputs","sweep":"run-1",`
 	f.Add("POST", "", []byte(of+`"all":true,"without":["`+m.Revision()+`"]}`))
-	f.Add("POST", "files", []byte(of+`"files":[{"path":"MC9h","size":3,"offset":1,"sum":""},{"path":"Li4v","size":1}]}`))
+	f.Add("POST", "files",
+		[]byte(of+`"files":[{"path":"MC9h","size":3,"offset":1,"sum":""},{"path":"Li4v","size":1}]}`))
 	f.Add("DELETE", "", []byte(`{"root":"ROOT","owner":"anna","cluster":"ml","keep":["x"],"older":1}`))
 	f.Add("GET", m.Revision(), []byte(nil))
 	f.Fuzz(func(t *testing.T, method, name string, sent []byte) {
@@ -134,13 +146,18 @@ func FuzzFarSide(f *testing.F) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		q := url.Values{"root": {root}, "owner": {"anna"}, "cluster": {"ml"}, "wait": {"0s"}, "current": {"true"}}
-		r, err := http.NewRequestWithContext(ctx, method, path+"?"+q.Encode(), bytes.NewReader(sent))
+		q := url.Values{"root": {root}, "owner": {"anna"}, "cluster": {"ml"}, "wait": {"0s"},
+			"current": {"true"}}
+		r, err := http.NewRequestWithContext(ctx, method, path+"?"+q.Encode(),
+			bytes.NewReader(sent))
 		if err != nil {
 			return
 		}
 		mux := http.NewServeMux()
-		server.Handle(mux, server.Options{Fail: func(w http.ResponseWriter, err error) { http.Error(w, err.Error(), http.StatusUnprocessableEntity) }})
+		server.Handle(mux, server.Options{Fail: func(w http.ResponseWriter,
+			err error) {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		}})
 		mux.ServeHTTP(httptest.NewRecorder(), r)
 		if ctx.Err() != nil {
 			t.Error("it did not end")
@@ -148,7 +165,8 @@ func FuzzFarSide(f *testing.F) {
 		if diff := cmp.Diff([]string{"in", "outside"}, names(t, above)); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff([]string{"beside", "root"}, names(t, filepath.Join(above, "in"))); diff != "" {
+		if diff := cmp.Diff([]string{"beside", "root"}, names(t, filepath.Join(above,
+			"in"))); diff != "" {
 			t.Error(diff)
 		}
 	})

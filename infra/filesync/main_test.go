@@ -211,7 +211,8 @@ func look(t testing.TB, dir string) map[string]string {
 			if err != nil {
 				return err
 			}
-			found[name] = fmt.Sprint(info.Mode()&0o100 != 0, info.ModTime().UnixNano(), string(data))
+			found[name] = fmt.Sprint(info.Mode()&0o100 != 0, info.ModTime().UnixNano(),
+				string(data))
 		}
 		return nil
 	}))

@@ -93,7 +93,8 @@ func within(t *testing.T, dir string) {
 		below, _ := filepath.Rel(sweep, full)
 		name, rest, _ := strings.Cut(below, "/")
 		task := filepath.Join(sweep, name)
-		if at, err := filepath.EvalSymlinks(full); err == nil && at != task && !strings.HasPrefix(at, task+"/") {
+		if at, err := filepath.EvalSymlinks(full); err == nil && at != task &&
+			!strings.HasPrefix(at, task+"/") {
 			target, _ := os.Readlink(full)
 			t.Errorf("the link %q -> %q leads to %s", below, target, at)
 		}

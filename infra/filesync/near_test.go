@@ -17,19 +17,25 @@ func TestFetchedLinksStayInTheirTask(t *testing.T) {
 		offers []string // one fetch each
 		want   []string // links that are there in the end
 	}{
-		"beside":                   {[]string{"d 0\nf 0/a\nl 0/l -> a"}, []string{"0/l"}},
-		"up to the task":           {[]string{"d 0\nd 0/d\nl 0/d/l -> .."}, []string{"0/d/l"}},
-		"up and down":              {[]string{"d 0\nd 0/d\nd 0/e\nl 0/d/l -> ./../e//x"}, []string{"0/d/l"}},
-		"through a link":           {[]string{"d 0\nd 0/d\nl 0/d/up -> ..\nl 0/l -> d/up/d"}, []string{"0/d/up", "0/l"}},
-		"nowhere":                  {[]string{"d 0\nl 0/l -> no/such"}, []string{"0/l"}},
-		"to itself":                {[]string{"d 0\nl 0/l -> l"}, []string{"0/l"}},
-		"out":                      {[]string{"d 0\nd 1\nl 0/l -> ../1"}, nil},
-		"absolute":                 {[]string{"d 0\nl 0/l -> /etc/hosts"}, nil},
-		"a folder that is a link":  {[]string{"d 0\nd 0/y\nl 0/y -> s/s/s/s\nl 0/x -> y/../../.."}, nil},
-		"a link that is a folder":  {[]string{"d 0\nl 0/y -> s/s/s/s\nd 0/y\nl 0/x -> y/../../.."}, nil},
-		"a link that comes later":  {[]string{"d 0\nd 0/z\nl 0/x -> y/y/y/z/../../..", "d 0\nl 0/y -> ."}, []string{"0/y"}},
-		"a link that came earlier": {[]string{"d 0\nl 0/y -> .", "d 0\nl 0/x -> y/y/y/z/../../../.."}, []string{"0/y"}},
-		"a name and back":          {[]string{"d 0\nd 0/d\nl 0/l -> d/../a"}, nil},
+		"beside":         {[]string{"d 0\nf 0/a\nl 0/l -> a"}, []string{"0/l"}},
+		"up to the task": {[]string{"d 0\nd 0/d\nl 0/d/l -> .."}, []string{"0/d/l"}},
+		"up and down": {[]string{"d 0\nd 0/d\nd 0/e\nl 0/d/l -> ./../e//x"},
+			[]string{"0/d/l"}},
+		"through a link": {[]string{"d 0\nd 0/d\nl 0/d/up -> ..\nl 0/l -> d/up/d"},
+			[]string{"0/d/up", "0/l"}},
+		"nowhere":   {[]string{"d 0\nl 0/l -> no/such"}, []string{"0/l"}},
+		"to itself": {[]string{"d 0\nl 0/l -> l"}, []string{"0/l"}},
+		"out":       {[]string{"d 0\nd 1\nl 0/l -> ../1"}, nil},
+		"absolute":  {[]string{"d 0\nl 0/l -> /etc/hosts"}, nil},
+		"a folder that is a link": {[]string{"d 0\nd 0/y\nl 0/y -> s/s/s/s\nl 0/x -> y/../../.."},
+			nil},
+		"a link that is a folder": {[]string{"d 0\nl 0/y -> s/s/s/s\nd 0/y\nl 0/x -> y/../../.."},
+			nil},
+		"a link that comes later": {[]string{"d 0\nd 0/z\nl 0/x -> y/y/y/z/../../..",
+			"d 0\nl 0/y -> ."}, []string{"0/y"}},
+		"a link that came earlier": {[]string{"d 0\nl 0/y -> .",
+			"d 0\nl 0/x -> y/y/y/z/../../../.."}, []string{"0/y"}},
+		"a name and back": {[]string{"d 0\nd 0/d\nl 0/l -> d/../a"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -47,11 +47,14 @@ func BenchmarkChooseManyLinks(b *testing.B) {
 func linked(tasks int) (offered []projects.Entry) {
 	for i := range tasks {
 		task := fmt.Sprint(i)
-		offered = append(offered, projects.Entry{Path: task, Kind: projects.Dir}, projects.Entry{Path: task + "/ck", Kind: projects.Dir})
+		offered = append(offered, projects.Entry{Path: task, Kind: projects.Dir},
+			projects.Entry{Path: task + "/ck", Kind: projects.Dir})
 		for n := range 50 {
-			offered = append(offered, projects.Entry{Path: fmt.Sprintf("%s/ck/%d.pt", task, n), Kind: projects.File})
+			offered = append(offered, projects.Entry{Path: fmt.Sprintf("%s/ck/%d.pt", task, n),
+				Kind: projects.File})
 		}
-		offered = append(offered, projects.Entry{Path: task + "/latest", Kind: projects.Symlink, Link: "ck"},
+		offered = append(offered, projects.Entry{Path: task + "/latest", Kind: projects.Symlink,
+			Link: "ck"},
 			projects.Entry{Path: task + "/other.pt", Kind: projects.File})
 	}
 	return offered

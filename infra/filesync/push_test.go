@@ -58,7 +58,8 @@ func TestPushedTreeIsTheSame(t *testing.T) {
 	}
 }
 
-var oddNames = []string{"a b", "it's", `"q"`, "line\nbreak", "tab\t", "ünï", "漢字", "\xff\xfe", "$HOME", "*", "-rf", "a\\b", "...", "~", "%s",
+var oddNames = []string{"a b", "it's", `"q"`, "line\nbreak", "tab\t", "ünï", "漢字", "\xff\xfe",
+	"$HOME", "*", "-rf", "a\\b", "...", "~", "%s",
 	strings.Repeat("l", 255)}
 
 func randomTree(t *testing.T, r *rand.Rand, dir string) {
@@ -111,7 +112,8 @@ func TestOnlyChangesAreSent(t *testing.T) {
 	if done != want {
 		t.Errorf("second: %+v", done)
 	}
-	if diff := cmp.Diff(before, look(t, filepath.Join(root, "releases", first.Revision()))); diff != "" {
+	if diff := cmp.Diff(before, look(t, filepath.Join(root, "releases",
+		first.Revision()))); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(look(t, dir), look(t, filepath.Join(root, "current"))); diff != "" {
@@ -154,7 +156,8 @@ func TestDamagedReleaseIsRepaired(t *testing.T) {
 			must(t, os.Chmod(release, 0o755))
 			must(t, os.Chmod(release+"/a", 0o644))
 			must(t, damage(release+"/a"))
-			if err := verify(t, root, m.Revision()); err == nil || !strings.Contains(err.Error(), "a: ") {
+			if err := verify(t, root, m.Revision()); err == nil || !strings.Contains(err.Error(),
+				"a: ") {
 				t.Errorf("verify: %v", err)
 			}
 			if done := push(t, root, m); !done.Made || done.Files != 1 || done.Reused != 1 {
@@ -200,7 +203,8 @@ func TestCutPushLeavesTheOldRevision(t *testing.T) {
 			tree(t, dir, map[string]string{"a": "one", "b/c": "two"})
 			old := scan(t, dir)
 			push(t, root, old)
-			tree(t, dir, map[string]string{"b/e": strings.Repeat("e", 400), "b/x": strings.Repeat("x", 1_000_000), "new": "-> b", "z": "z"})
+			tree(t, dir, map[string]string{"b/e": strings.Repeat("e", 400),
+				"b/x": strings.Repeat("x", 1_000_000), "new": "-> b", "z": "z"})
 			next := scan(t, dir)
 			total := pushSize(t, old, next)
 			// How many frames of HTTP/2 a push takes differs a little from one to the next, so that
@@ -214,7 +218,8 @@ func TestCutPushLeavesTheOldRevision(t *testing.T) {
 				if _, err := c.Push(t.Context(), next, filesync.PushOptions{}); err == nil {
 					t.Fatalf("cut after %d bytes: no error", n)
 				}
-				if target, err := os.Readlink(filepath.Join(root, "current")); err != nil || target != "releases/"+old.Revision() {
+				if target, err := os.Readlink(filepath.Join(root, "current")); err != nil ||
+					target != "releases/"+old.Revision() {
 					t.Fatalf("cut after %d bytes: current is %s, %v", n, target, err)
 				}
 			}
@@ -272,7 +277,8 @@ func TestCutPushGoesOn(t *testing.T) {
 			}
 			done := push(t, root, m)
 			if want := size - kept + 1; done.Bytes != want || done.Files != 2 {
-				t.Errorf("sent again: %d bytes of %d files, and %d were lacking", done.Bytes, done.Files, want)
+				t.Errorf("sent again: %d bytes of %d files, and %d were lacking", done.Bytes,
+					done.Files, want)
 			}
 			if diff := cmp.Diff(look(t, dir), look(t, filepath.Join(root, "current"))); diff != "" {
 				t.Error(diff)
@@ -294,8 +300,10 @@ func TestDamagedPartOfAPush(t *testing.T) {
 	m := scan(t, dir)
 	for _, e := range m.Entries {
 		must(t, os.MkdirAll(filepath.Join(root, "releases"), 0o755))
-		must(t, os.WriteFile(filepath.Join(root, ".mlframework-root"), layout.NewMarker("anna", "ml").Encode(), 0o600))
-		must(t, os.WriteFile(filepath.Join(root, "releases", ".part-"+e.Hash), []byte("other"), 0o600))
+		must(t, os.WriteFile(filepath.Join(root, ".mlframework-root"), layout.NewMarker("anna",
+			"ml").Encode(), 0o600))
+		must(t, os.WriteFile(filepath.Join(root, "releases", ".part-"+e.Hash), []byte("other"),
+			0o600))
 	}
 	c := connect(t, root)
 	if _, err := c.Push(t.Context(), m, filesync.PushOptions{}); err == nil {
@@ -335,7 +343,8 @@ func TestCancelledPush(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	mine := errors.New("enough")
 	c := connect(t, root)
-	_, err := c.Push(ctx, scan(t, dir), filesync.PushOptions{Progress: func(filesync.Progress) { cancel(mine) }})
+	_, err := c.Push(ctx, scan(t, dir),
+		filesync.PushOptions{Progress: func(filesync.Progress) { cancel(mine) }})
 	if !errors.Is(err, mine) {
 		t.Errorf("%v", err)
 	}
@@ -355,7 +364,8 @@ func TestChangedFile(t *testing.T) {
 		"longer": func(file string) error { return os.WriteFile(file, []byte("longer"), 0o644) },
 		"same size and time": func(file string) error {
 			info, err := os.Stat(file)
-			return errors.Join(err, os.WriteFile(file, []byte("TWO"), 0o644), os.Chtimes(file, info.ModTime(), info.ModTime()))
+			return errors.Join(err, os.WriteFile(file, []byte("TWO"), 0o644), os.Chtimes(file,
+				info.ModTime(), info.ModTime()))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -397,7 +407,8 @@ func TestPushesAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(revisions)), names(t, filepath.Join(root, "releases"))); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(revisions)), names(t, filepath.Join(root,
+		"releases"))); diff != "" {
 		t.Error(diff)
 	}
 	for r := range revisions {

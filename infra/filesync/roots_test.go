@@ -50,7 +50,8 @@ func TestForeignFoldersAreRefused(t *testing.T) {
 
 	root := writable(t)
 	push(t, root, m)
-	for _, other := range []filesync.Identity{{Owner: "ben", Cluster: "ml"}, {Owner: "anna", Cluster: "other"}} {
+	for _, other := range []filesync.Identity{{Owner: "ben", Cluster: "ml"}, {Owner: "anna",
+		Cluster: "other"}} {
 		c := client(start(t, root), root, other)
 		_, err = c.Push(t.Context(), m, filesync.PushOptions{})
 		refused(t, err, `holds the files of the cluster "ml" of anna`)
@@ -104,10 +105,12 @@ func TestPrune(t *testing.T) {
 	}
 	removed, err = c.Prune(t.Context(), []string{all[0].Revision()}, 0)
 	if err != nil || len(removed) != 1 || removed[0].Name != all[1].Revision() ||
-		removed[0].Bytes != 3 || removed[0].Files != 2 || time.Since(removed[0].Pushed) > time.Minute {
+		removed[0].Bytes != 3 || removed[0].Files != 2 ||
+		time.Since(removed[0].Pushed) > time.Minute {
 		t.Errorf("removed: %v, %v", removed, err)
 	}
-	if diff := cmp.Diff(names(t, root+"/releases"), names(t, root+"/manifests")); diff != "" || len(names(t, root+"/releases")) != 2 {
+	if diff := cmp.Diff(names(t, root+"/releases"), names(t, root+"/manifests")); diff != "" ||
+		len(names(t, root+"/releases")) != 2 {
 		t.Error(diff)
 	}
 	must(t, verify(t, root, all[0].Revision()))
