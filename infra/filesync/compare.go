@@ -24,9 +24,9 @@ type job struct {
 // rest is how many bytes are to come at most.
 func (j job) rest() int64 { return min(j.data, j.entry.Size-j.offset) }
 
-// plan compares the offer with what is there. Folders are made at once, links at the end, files
+// compare compares the offer with what is there. Folders are made at once, links at the end, files
 // asked for.
-func (f *fetch) plan(ctx context.Context) error {
+func (f *fetch) compare(ctx context.Context) error {
 	shut := map[string]bool{} // folders that something else stands in the place of
 	for _, e := range f.offered {
 		if err := ctx.Err(); err != nil {

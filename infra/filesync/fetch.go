@@ -138,7 +138,7 @@ func (f *fetch) run(ctx context.Context) error {
 	if f.chosen, err = choose(ctx, f.o.Files, f.offered); err != nil {
 		return err
 	}
-	if err := f.plan(ctx); err != nil {
+	if err := f.compare(ctx); err != nil {
 		return err
 	}
 	if len(f.jobs) > 0 {
