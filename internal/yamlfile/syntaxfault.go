@@ -23,7 +23,7 @@ func SyntaxFault(text string, err error) *fault.Fault {
 		name, _, _ = strings.Cut(name, "'")
 		f.Problem = "not YAML: *" + name + " stands for nothing before it"
 		f.Remedy = "write &" + name + " before the value it stands for, or put it in quotes"
-		if at := strings.Index(text, "*"+name); at >= 0 {
+		if at := unknownAlias(text, name); at >= 0 {
 			f.Line, f.Column = NewPlaces(text[:at]).End()
 		}
 		return f
@@ -84,11 +84,11 @@ var syntaxRemedies = map[string]string{
 
 // badLine returns the line after the longest beginning of a text that is YAML. There a bracket was
 // opened and not closed, or the indentation is wrong. The parser itself names the start of what it
-// was in, often one line too early. Of long texts the parser's line is returned, after parsing 2
-// MiB in all.
+// was in, often one line too early. Of long texts the parser's line is returned, after parsing
+// mostParsed in all.
 func badLine(text string, parsers int) int {
 	rest := text
-	for parsed := 0; parsed < 2<<20; parsed += len(rest) {
+	for parsed := 0; parsed < mostParsed; parsed += len(rest) {
 		end := strings.LastIndexAny(strings.TrimSuffix(strings.TrimSuffix(rest, "\n"), "\r"),
 			"\r\n")
 		rest = rest[:end+1]
@@ -101,8 +101,36 @@ func badLine(text string, parsers int) int {
 	return line
 }
 
-// mostDocuments is how many documents a text may have before its end is not looked at.
-const mostDocuments = 3
+// unknownAlias returns where the alias is at which the parser ended, as nothing before it has its
+// name: it is the one that the parser names otherwise when its name is another. Comments, quoted
+// texts and longer names have the same characters. It returns -1 when it was not found after parsing
+// mostParsed in all.
+func unknownAlias(text, name string) int {
+	other := name + "0"
+	for strings.Contains(text, other) {
+		other += "0"
+	}
+	from, parsed := 0, 0
+	for parsed < mostParsed {
+		next := strings.Index(text[from:], "*"+name)
+		if next < 0 {
+			break
+		}
+		at := from + next
+		from = at + len("*"+name)
+		_, err := Parse(text[:at]+"*"+other+text[from:], mostDocuments)
+		if err != nil && strings.Contains(err.Error(), "unknown anchor '"+other+"'") {
+			return at
+		}
+		parsed += len(text)
+	}
+	return -1
+}
+
+const (
+	mostDocuments = 3       // that a text may have before its end is not looked at
+	mostParsed    = 2 << 20 // bytes, to find the place of one fault
+)
 
 var lineOfError = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
 

@@ -30,6 +30,29 @@ func TestTheLineOfAFault(t *testing.T) {
 	}
 }
 
+// An alias of nothing is found among others, and among texts that look like it.
+func TestThePlaceOfAnUnknownAnchor(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"z: *a\ny: *a\n":            "1:4",
+		"x: &ab 1\ny: *ab\nz: *a\n": "3:4",
+		"x: 1 # *a\nz: [1, *a]\n":   "2:8",
+		"x: '*a'\nz: *a\n":          "2:4",
+		"x: |\n  *a\nz: *a\n":       "3:4",
+		"x: 1\n*a : 2\n":            "2:1",
+		"# *a\r\nz:\r\n- é: *a\r\n": "3:6",
+		// That would take too long: only its line is known.
+		strings.Repeat("# *a\n", 3000) + "z: *a": "3001:0",
+	} {
+		_, wrong := yamlfile.Read(text, 2)
+		if wrong == nil || !strings.Contains(wrong.Problem, "*a stands for nothing before it") {
+			t.Errorf("%.20q: %v", text, wrong)
+		} else if got := fmt.Sprintf("%d:%d", wrong.Line, wrong.Column); got != want {
+			t.Errorf("%.20q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestMapping(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
