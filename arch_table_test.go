@@ -1,11 +1,11 @@
 package mlframework_test
 
-// layer is what one package may import of this project. A package that is not in the table fails the build, and so does
-// a line that is not true any more.
+// layer lists what a package may import of this project. A package that is not in the table fails
+// the build, and so does a line that is no longer true.
 type layer struct {
 	path    string
 	imports []string // packages of this project
-	tests   []string // more of them, for its tests only
+	tests   []string // further ones that only its tests import
 	reason  string
 }
 
@@ -17,7 +17,8 @@ var layers = []layer{
 	{"sweep/fault", nil, nil, "a fault is a place, a cause and a way out, whatever file it is in"},
 	{"internal/rootfile", nil, nil, "how a file is opened, whatever is in it"},
 	{"projects", []string{"internal/rootfile"}, nil,
-		"sweep and infra must agree on a project's revision, so it stands beside both and on neither"},
+		"sweep and infra must agree on a project's revision, so it stands beside both and on " +
+			"neither"},
 	{"projects/template", []string{"sweep/fault"}, []string{"sweep/definition"},
 		"it is files; its tests hold them to the reader of tasks.yml"},
 
@@ -27,7 +28,8 @@ var layers = []layer{
 		"YAML that people write, whatever it says"},
 	{"sweep/space", []string{"internal/yamlfile", "sweep/expr", "sweep/fault",
 		"sweep/space/grid"}, nil, "the language of parameters.yml is pure, and knows no sweep"},
-	{"sweep/human", nil, nil, "text, numbers and commands as people read them, whatever they are of"},
+	{"sweep/human", nil, nil,
+		"text, numbers and commands as people read them, whatever they are of"},
 	{"sweep/internal/httpserver", nil, nil,
 		"connections, their end and panics, whatever is answered"},
 	{"sweep/internal/rawjson", nil, nil, "JSON of a known shape, whatever it says"},
@@ -41,8 +43,10 @@ var layers = []layer{
 		"numbers stand in files that any program wrote: bytes in, numbers out"},
 	{"sweep/metric/tail", []string{"sweep/human", "sweep/metric", "sweep/metric/reader"}, nil,
 		"which files of a folder are read, whoever runs what in it"},
-	{"sweep/failure", nil, nil, "why a program failed stands in what it printed: text from text, whoever reads it"},
-	{"sweep/secret", nil, nil, "values on their way, whoever needs them: the less it knows, the less can show them"},
+	{"sweep/failure", nil, nil,
+		"why a program failed stands in what it printed: text from text, whoever reads it"},
+	{"sweep/secret", nil, nil,
+		"values on their way, whoever needs them: the less it knows, the less can show them"},
 	{"sweep/definition", []string{"internal/yamlfile", "sweep/fault", "sweep/metric",
 		"sweep/task"}, nil, "a definition becomes a recipe and knows nothing of its running"},
 	{"sweep/argv", []string{"internal/yamlfile", "sweep/fault", "sweep/space", "sweep/task"},
@@ -63,8 +67,11 @@ var layers = []layer{
 		[]string{"sweep/space"},
 		"the judge of all parts reads what the store kept, and knows none of them"},
 
-	{"sweep/queue", []string{"sweep/task"}, nil, "a contract names what travels, and none of its ends"},
-	{"sweep/queue/rights", nil, nil, "who makes the broker's users and who uses them agree here: names and patterns, and nothing else"},
+	{"sweep/queue", []string{"sweep/task"}, nil,
+		"a contract names what travels, and none of its ends"},
+	{"sweep/queue/rights", nil, nil,
+		"who makes the broker's users and who uses them agree here: names and patterns, and " +
+			"nothing else"},
 	{"sweep/queue/memory", []string{"sweep/queue", "sweep/task"}, []string{"sweep/queue/queuetest"},
 		"a queue carries messages and does not read them"},
 	{"sweep/queue/amqp", []string{"sweep/queue", "sweep/queue/rights", "sweep/task"},
@@ -72,7 +79,8 @@ var layers = []layer{
 			"sweep/queue/queuetest/broker"},
 		"a queue carries messages and does not read them"},
 	{"scripts", nil, nil, "scripts stand beside both sides, whose tests run them"},
-	{"sweep/queue/queuetest/broker", []string{"scripts", "sweep/queue/rights"}, nil, "a broker is a program with an address, whoever uses it"},
+	{"sweep/queue/queuetest/broker", []string{"scripts", "sweep/queue/rights"}, nil,
+		"a broker is a program with an address, whoever uses it"},
 	{"internal/programtest", nil, nil,
 		"programs are files, whatever runs them; only tests import it"},
 	{"internal/processtest", nil, nil,
@@ -83,7 +91,8 @@ var layers = []layer{
 
 	{"sweep/worker/process", nil, []string{"internal/leaktest"},
 		"processes and their trees, whatever runs in them"},
-	{"sweep/worker/folder", []string{"sweep/task"}, nil, "folders are made of files and rules, whoever runs what in them"},
+	{"sweep/worker/folder", []string{"sweep/task"}, nil,
+		"folders are made of files and rules, whoever runs what in them"},
 	{"sweep/worker", []string{"sweep/argv", "sweep/failure", "sweep/metric", "sweep/metric/tail",
 		"sweep/queue", "sweep/secret", "sweep/task", "sweep/worker/folder", "sweep/worker/process"},
 		[]string{"internal/leaktest", "sweep/queue/memory", "sweep/space"},
@@ -98,9 +107,8 @@ var layers = []layer{
 		[]string{"internal/leaktest"},
 		"it reads the store for pages and exports, and changes nothing"},
 	{"sweep/api/server", []string{"sweep/api", "sweep/core", "sweep/group", "sweep/human",
-		"sweep/internal/httpserver",
-		"sweep/master", "sweep/metric", "sweep/listing", "sweep/queue", "sweep/store", "sweep/table",
-		"sweep/task"},
+		"sweep/internal/httpserver", "sweep/master", "sweep/metric", "sweep/listing",
+		"sweep/queue", "sweep/store", "sweep/table", "sweep/task"},
 		[]string{"internal/leaktest", "sweep/queue/memory", "sweep/secret", "sweep/space"},
 		"it carries what a master can do to those who ask for it"},
 	{"sweep/api", []string{"sweep/core", "sweep/failure", "sweep/group", "sweep/metric",
@@ -108,7 +116,8 @@ var layers = []layer{
 		[]string{"internal/leaktest", "sweep/queue/memory"},
 		"the words of the API and a client: who asks links neither the master nor its store"},
 
-	{"nvdocker", nil, nil, "what is known of GPUs needs neither side, and other programs may use it"},
+	{"nvdocker", nil, nil,
+		"what is known of GPUs needs neither side, and other programs may use it"},
 	{"nvdocker/install", []string{"nvdocker"}, nil, "what a host lacks is decided without one"},
 	{"infra/docker", nil, []string{"internal/leaktest"},
 		"an engine and its host: what is wanted of them others decide"},
@@ -118,18 +127,21 @@ var layers = []layer{
 		"what lies where on a host is text, and every release has to find it"},
 	{"infra/agent", []string{"infra/layout"}, nil,
 		"an agent is asked over a connection, whoever opened it: who asks links no handler"},
-	{"infra/engine", nil, nil, "who answers for Docker on a machine is known before anything is asked"},
-	{"infra/agent/server", []string{"infra/agent", "infra/engine", "infra/filesync/server", "infra/layout",
-		"internal/rootfile"}, []string{"infra/filesync", "projects"},
+	{"infra/engine", nil, nil,
+		"who answers for Docker on a machine is known before anything is asked"},
+	{"infra/agent/server", []string{"infra/agent", "infra/engine", "infra/filesync/server",
+		"infra/layout", "internal/rootfile"}, []string{"infra/filesync", "projects"},
 		"what is done on a host is done by who is told, and decided elsewhere"},
-	{"infra/probe", []string{"infra/layout", "nvdocker"}, nil, "a host's facts are asked through any shell"},
+	{"infra/probe", []string{"infra/layout", "nvdocker"}, nil,
+		"a host's facts are asked through any shell"},
 	{"infra/clean", []string{"infra/layout"}, nil, "the script that removes a cluster is text"},
 	{"infra/plan", []string{"config", "infra/broker", "infra/docker", "infra/host", "infra/layout",
 		"infra/probe", "nvdocker"}, nil,
 		"what is done to hosts is decided without one"},
 	{"infra/host", nil, nil, "addresses and places are text, whoever connects to them"},
 	{"config", []string{"infra/host", "internal/yamlfile", "sweep/fault"}, nil,
-		"it belongs to neither side: the words for hosts are infra's, and those for what is wrong in a file are the sweep side's"},
+		"it belongs to neither side: the words for hosts are infra's, and those for what is " +
+			"wrong in a file are the sweep side's"},
 
 	{"cmd/internal/cli", []string{"config", "sweep/fault", "sweep/human", "sweep/worker/process"},
 		nil, "what commands share; it stands below them all"},
@@ -144,17 +156,19 @@ var layers = []layer{
 		"it asks the API and shows what it is told: no store, no queue, no master"},
 	{"infra/filesync", []string{"infra/agent", "projects"},
 		[]string{"infra/agent/server", "infra/filesync/server", "infra/layout"},
-		"it carries files over a connection, whoever opened it: who brings and fetches links no handler"},
+		"it carries files over a connection, whoever opened it: who brings and fetches links no " +
+			"handler"},
 	{"infra/filesync/server", []string{"infra/agent", "infra/filesync", "infra/layout",
 		"internal/rootfile", "projects"}, nil,
 		"the host's side of the same"},
-	{"infra", []string{"infra/agent", "infra/broker", "infra/docker", "infra/engine", "infra/filesync",
-		"infra/layout",
-		"infra/plan", "infra/probe", "infra/remote", "nvdocker", "projects"},
+	{"infra", []string{"infra/agent", "infra/broker", "infra/docker", "infra/engine",
+		"infra/filesync", "infra/layout", "infra/plan", "infra/probe", "infra/remote", "nvdocker",
+		"projects"},
 		[]string{"config", "infra/agent/server", "infra/host"},
 		"it puts the parts of its side together, and knows no sweep"},
 
-	{"infra/lab", []string{"scripts"}, nil, "hosts are machines with addresses, whatever is tested on them; only tests import it"},
+	{"infra/lab", []string{"scripts"}, nil,
+		"hosts are machines with addresses, whatever is tested on them; only tests import it"},
 
 	{"cmd/internal/site", []string{"cmd/internal/cli", "config", "infra", "infra/agent",
 		"infra/clean",
@@ -163,10 +177,11 @@ var layers = []layer{
 		"sweep/table", "sweep/task"}, nil,
 		"here both sides meet, for the commands that are about a cluster"},
 	{"cmd/run-tasks/display", []string{"cmd/internal/cli", "sweep/api", "sweep/core", "sweep/human",
-		"sweep/metric", "sweep/table", "sweep/task"}, nil, "it shows what it is given, and asks nothing"},
-	{"cmd/run-tasks/local", []string{"cmd/internal/cli", "projects", "sweep/api", "sweep/api/server",
-		"sweep/core", "sweep/listing", "sweep/master", "sweep/queue/memory", "sweep/store",
-		"sweep/task", "sweep/worker", "sweep/worker/process"}, nil,
+		"sweep/metric", "sweep/table", "sweep/task"}, nil,
+		"it shows what it is given, and asks nothing"},
+	{"cmd/run-tasks/local", []string{"cmd/internal/cli", "projects", "sweep/api",
+		"sweep/api/server", "sweep/core", "sweep/listing", "sweep/master", "sweep/queue/memory",
+		"sweep/store", "sweep/task", "sweep/worker", "sweep/worker/process"}, nil,
 		"master, queue and worker in one process; what it is asked comes through the API"},
 	{"cmd/check-status", []string{everything}, nil, "a command puts the parts together"},
 	{"cmd/update-files", []string{everything}, nil, "a command puts the parts together"},
@@ -176,9 +191,11 @@ var layers = []layer{
 	{"cmd/run-tasks", []string{everything}, nil, "a command puts the parts together"},
 }
 
-// apart are trees that do not import each other, whatever the table says.
+// apart are trees that must not import each other, whatever the table says.
 var apart = []struct{ importer, imported, reason string }{
-	{"infra", "sweep", "infra brings up what it does not know; the two meet in cmd, which hands infra the functions it needs"},
+	{"infra", "sweep",
+		"infra brings up what it does not know; the two meet in cmd, which hands infra the " +
+			"functions it needs"},
 	{"sweep", "infra", "a sweep runs where no cluster is; the two meet in cmd"},
 	{"projects", "infra", "a project is files, on whatever machine"},
 	{"infra", "cmd", "commands are the top"},
@@ -188,17 +205,19 @@ var apart = []struct{ importer, imported, reason string }{
 	{"nvdocker", "cmd", "commands are the top"},
 }
 
-// together are the exceptions to apart: packages that any of this project may import, as they import none.
+// together are the exceptions to apart: packages that may be imported everywhere, as they import
+// nothing of this project.
 var together = []struct{ path, reason string }{
-	{"sweep/queue/rights", "infra makes the users of the broker that the queue of the sweep side needs"},
+	{"sweep/queue/rights",
+		"infra makes the users of the broker that the queue of the sweep side needs"},
 }
 
-// owner is who may import a dependency: packages, or whole trees where a path ends with "/...". No other module may be
-// imported than those with an owner.
+// owner lists who may import a dependency: packages, or whole trees where a path ends with "/...".
+// A module without an owner may not be imported.
 type owner struct {
 	path     string // a module, or a package of the standard library
 	packages []string
-	tests    bool // any test may import it, too
+	tests    bool // every test may import it, too
 	reason   string
 }
 
@@ -209,24 +228,35 @@ var owners = []owner{
 	{"gopkg.in/yaml.v3", []string{"config", "sweep/argv", "sweep/definition",
 		"internal/yamlfile", "sweep/space"}, true,
 		"one owner for each file that people write"},
-	{"github.com/pelletier/go-toml/v2", []string{"sweep/argv"}, false, "only what puts parameters into files reads TOML"},
-	{"github.com/docker/docker", []string{"infra/docker"}, false, "upstream has moved: the move is a change to one package"},
-	{"github.com/docker/go-connections", []string{"infra/docker"}, false, "upstream has moved: the move is a change to one package"},
-	{"github.com/containerd/errdefs", []string{"infra/docker"}, false, "upstream has moved: the move is a change to one package"},
-	{"golang.org/x/crypto", []string{"infra/remote"}, false, "one place opens connections and checks host keys"},
-	{"github.com/skeema/knownhosts", []string{"infra/remote"}, false, "one place opens connections and checks host keys"},
-	{"github.com/kevinburke/ssh_config", []string{"infra/remote"}, false, "one place finds out what a host's name means"},
-	{"github.com/rabbitmq/amqp091-go", []string{"sweep/queue/amqp"}, true, "one place knows the broker's protocol, and tests break in with it"},
+	{"github.com/pelletier/go-toml/v2", []string{"sweep/argv"}, false,
+		"only what puts parameters into files reads TOML"},
+	{"github.com/docker/docker", []string{"infra/docker"}, false,
+		"upstream has moved: the move is a change to one package"},
+	{"github.com/docker/go-connections", []string{"infra/docker"}, false,
+		"upstream has moved: the move is a change to one package"},
+	{"github.com/containerd/errdefs", []string{"infra/docker"}, false,
+		"upstream has moved: the move is a change to one package"},
+	{"golang.org/x/crypto", []string{"infra/remote"}, false,
+		"one place opens connections and checks host keys"},
+	{"github.com/skeema/knownhosts", []string{"infra/remote"}, false,
+		"one place opens connections and checks host keys"},
+	{"github.com/kevinburke/ssh_config", []string{"infra/remote"}, false,
+		"one place finds out what a host's name means"},
+	{"github.com/rabbitmq/amqp091-go", []string{"sweep/queue/amqp"}, true,
+		"one place knows the broker's protocol, and tests break in with it"},
 	{"github.com/prometheus/client_golang", []string{"sweep/api/server", "sweep/master"}, false,
 		"the master counts, and the API tells that and how all stands"},
 	{"github.com/prometheus/client_model", nil, true, "for tests: what is told, as it is read"},
-	{"github.com/prometheus/common", []string{"sweep/queue/amqp"}, true, "the broker tells of its queues in that form"},
+	{"github.com/prometheus/common", []string{"sweep/queue/amqp"}, true,
+		"the broker tells of its queues in that form"},
 	{"github.com/urfave/cli/v2", []string{"cmd/..."}, false, "only commands have flags"},
-	{"github.com/cheggaaa/pb/v3", []string{"cmd/..."}, false, "progress is a command's; packages report"},
+	{"github.com/cheggaaa/pb/v3", []string{"cmd/..."}, false,
+		"progress is a command's; packages report"},
 	{"github.com/jedib0t/go-pretty/v6", []string{"cmd/...", "sweep/table"}, false,
 		"one look for all tables"},
 	{"golang.org/x/term", []string{"cmd/..."}, false, "only commands have a terminal"},
-	{"golang.org/x/sync", []string{"infra/filesync/server"}, false, "several files are written at once"},
+	{"golang.org/x/sync", []string{"infra/filesync/server"}, false,
+		"several files are written at once"},
 	{"golang.org/x/sys", []string{"infra/agent/server", "infra/filesync/...", "sweep/store",
 		"sweep/worker/..."}, true, "calls of the system: locks and disks, processes"},
 	{"github.com/google/go-cmp", []string{"internal/programtest", "sweep/queue/queuetest"}, true,
@@ -239,7 +269,8 @@ var owners = []owner{
 }
 
 // vague names say nothing of what a package owns.
-var vague = []string{"util", "utils", "common", "helper", "helpers", "type", "types", "model", "models", "base", "misc", "shared", "lib"}
+var vague = []string{"util", "utils", "common", "helper", "helpers", "type", "types", "model",
+	"models", "base", "misc", "shared", "lib"}
 
 // excused packages may have a name that the standard library has.
 var excused = map[string]string{

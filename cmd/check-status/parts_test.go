@@ -27,8 +27,9 @@ func TestPage(t *testing.T) {
 		height int
 		want   string
 	}{
-		"all":              {4, "\x1b[Ha\x1b[K\r\nb\x1b[K\r\nc\x1b[K\r\nd\x1b[K\x1b[J"},
-		"the last is told": {3, "\x1b[Ha\x1b[K\r\nb\x1b[K\r\n... 2 lines more: make the window higher\x1b[K\x1b[J"},
+		"all": {4, "\x1b[Ha\x1b[K\r\nb\x1b[K\r\nc\x1b[K\r\nd\x1b[K\x1b[J"},
+		"too many": {3, "\x1b[Ha\x1b[K\r\nb\x1b[K\r\n" +
+			"... 2 lines more: make the window higher\x1b[K\x1b[J"},
 	} {
 		if got := page(lines, c.height); got != c.want {
 			t.Errorf("%s: %q", name, got)
@@ -41,32 +42,41 @@ func TestPage(t *testing.T) {
 
 func TestContainer(t *testing.T) {
 	t.Parallel()
-	r := layout.Record{Master: "gpu1", Hosts: []layout.RecordHost{{Name: "gpu1", Address: "anna@gpu1"}, {Name: "gpu2", Address: "anna@gpu2:2222", Worker: true}}}
+	r := layout.Record{Master: "gpu1", Hosts: []layout.RecordHost{
+		{Name: "gpu1", Address: "anna@gpu1"},
+		{Name: "gpu2", Address: "anna@gpu2:2222", Worker: true}}}
 	for named, want := range map[string][2]string{
-		"master": {"gpu1", plan.Master}, "broker": {"gpu1", plan.Broker}, "monitor": {"gpu1", plan.Monitor},
-		"gpu2": {"gpu2", plan.Worker}, "anna@gpu2:2222": {"gpu2", plan.Worker},
+		"master":         {"gpu1", plan.Master},
+		"broker":         {"gpu1", plan.Broker},
+		"monitor":        {"gpu1", plan.Monitor},
+		"gpu2":           {"gpu2", plan.Worker},
+		"anna@gpu2:2222": {"gpu2", plan.Worker},
 	} {
-		if host, role, err := container(r, named); err != nil || host != want[0] || role != want[1] {
+		host, role, err := container(r, named)
+		if err != nil || host != want[0] || role != want[1] {
 			t.Errorf("%s: %s, %s, %v", named, host, role, err)
 		}
 	}
 	for _, named := range []string{"gpu1", "gpu9", "worker"} {
 		_, _, err := container(r, named)
-		if e, ok := errors.AsType[*cli.Error](err); !ok || e.Code != cli.Usage || !strings.Contains(e.Remedy, "gpu2, master, broker, monitor") {
+		e, ok := errors.AsType[*cli.Error](err)
+		if !ok || e.Code != cli.Usage ||
+			!strings.Contains(e.Remedy, "gpu2, master, broker, monitor") {
 			t.Errorf("%s: %v", named, err)
 		}
 	}
 }
 
-// TestTheAuditBeginsWithWhatTheKernelSays puts the number before the name that anybody can give himself.
+// The user ID, which the kernel reports, comes before the name, which a caller chooses.
 func TestTheAuditBeginsWithWhatTheKernelSays(t *testing.T) {
 	t.Parallel()
 	uid := 1001
 	for want, a := range map[string]core.AuditEntry{
-		"  uid 1001 (says anna)  cancel train-3": {UID: &uid, User: "anna", Action: "cancel", Object: "train-3", Outcome: "done"},
-		"  uid 1001  cancel train-3":             {UID: &uid, Action: "cancel", Object: "train-3", Outcome: "done"},
-		"  uid ? (says root)  cancel train-3":    {User: "root", Action: "cancel", Object: "train-3", Outcome: "done"},
+		"  uid 1001 (says anna)  cancel train-3": {UID: &uid, User: "anna"},
+		"  uid 1001  cancel train-3":             {UID: &uid},
+		"  uid ? (says root)  cancel train-3":    {User: "root"},
 	} {
+		a.Action, a.Object, a.Outcome = "cancel", "train-3", core.AuditDone
 		if got := actionText(a); !strings.HasSuffix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -94,7 +104,7 @@ func TestWhatIsShownOfALog(t *testing.T) {
 	}
 }
 
-// The page is at a name that nothing else is visited by, where no certificate is in the way.
+// Without TLS, the page has a host name that the browser uses for nothing else.
 func TestWhereABrowserFindsTheMonitor(t *testing.T) {
 	t.Parallel()
 	const grant, address = "abcdefghijklmnopqrstuvwxyz", "127.0.0.1:5556"
@@ -109,12 +119,14 @@ func TestWhereABrowserFindsTheMonitor(t *testing.T) {
 			t.Errorf("%s: %s, %s", cluster, page, fallback)
 		}
 	}
-	if page, fallback := pages("x", grant, address, true); page != "https://"+address+"/" || fallback != "" {
+	page, fallback := pages("x", grant, address, true)
+	if page != "https://"+address+"/" || fallback != "" {
 		t.Errorf("with TLS: %s, %s", page, fallback)
 	}
 }
 
-// Browsers take names below localhost for both addresses of loopback: no other user may have one of them.
+// Browsers resolve names below localhost to both loopback addresses: another user must not get one
+// of them.
 func TestTheTunnelHasBothAddresses(t *testing.T) {
 	t.Parallel()
 	first, err := listen(t.Context())
@@ -132,7 +144,7 @@ func TestTheTunnelHasBothAddresses(t *testing.T) {
 	}
 	if all, err := listenAt(t.Context(), port(six)); err == nil {
 		closeAll(all)
-		t.Error("takes a port of which somebody has ::1")
+		t.Error("it takes a port that is in use on ::1")
 	}
 	again, err := listen(t.Context())
 	if err != nil || port(again[0]) == port(first[0]) {
@@ -146,7 +158,7 @@ func port(l net.Listener) string {
 	return port
 }
 
-// What a container gives for a link is printed only where it is one to the monitor.
+// What a container prints is shown as a link only if it leads to the monitor.
 func TestALinkLeadsToTheMonitor(t *testing.T) {
 	t.Parallel()
 	const page, code = "http://127.0.0.1:5555/", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -167,19 +179,21 @@ func TestALinkLeadsToTheMonitor(t *testing.T) {
 	}
 }
 
-// Whoever asked the master for something may have chosen the words.
+// Those who call the master choose the words of the audit.
 func TestHostileTextOfTheAudit(t *testing.T) {
 	t.Parallel()
 	const poison = "\x1b[2J\r\n\u009b\u202e"
 	why := "no" + poison
 	a := core.AuditEntry{User: "anna" + poison, Action: "cancel" + poison,
 		Object: "train-3" + poison, Detail: "x" + poison, Outcome: "refused" + poison, Reason: &why}
-	if text := auditLine(a); strings.Count(text, `\x1b[2J\r\n`) != 6 || strings.ContainsAny(text, poison[:1]+"\r\n\u009b\u202e") {
+	text := auditLine(a)
+	if strings.Count(text, `\x1b[2J\r\n`) != 6 ||
+		strings.ContainsAny(text, poison[:1]+"\r\n\u009b\u202e") {
 		t.Errorf("%q", text)
 	}
 }
 
-// echo answers each connection with what it says, once it has said all.
+// echo reads each connection to its end, and sends back what it read.
 func echo(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -213,7 +227,7 @@ func TestForwarder(t *testing.T) {
 	faults := make(chan error, 8)
 	var gone atomic.Bool
 	ended := make(chan error, 1)
-	reached := func() bool { // by somebody who comes to the port
+	reached := func() bool { // whether the port accepts connections
 		conn, err := net.DialTimeout("tcp", near.Addr().String(), 30*time.Second)
 		if err == nil {
 			conn.Close()
@@ -221,12 +235,14 @@ func TestForwarder(t *testing.T) {
 		return err == nil
 	}
 	held := make(chan bool, 1)
-	f := &forwarder{fault: func(err error) { faults <- err }, ending: func() { held <- reached() }, dial: func(ctx context.Context) (net.Conn, error) {
-		if gone.Load() { // its port may be another's
-			return nil, errors.New("gone")
-		}
-		return (&net.Dialer{}).DialContext(ctx, "tcp", far.Addr().String())
-	}}
+	f := &forwarder{fault: func(err error) { faults <- err },
+		ending: func() { held <- reached() },
+		dial: func(ctx context.Context) (net.Conn, error) {
+			if gone.Load() { // another program may have its port
+				return nil, errors.New("gone")
+			}
+			return (&net.Dialer{}).DialContext(ctx, "tcp", far.Addr().String())
+		}}
 	ctx, stop := context.WithCancelCause(t.Context())
 	go func() { ended <- f.run(ctx, []net.Listener{near}, nil) }()
 	call := func() *net.TCPConn {
@@ -259,7 +275,7 @@ func TestForwarder(t *testing.T) {
 	select {
 	case <-faults:
 	case <-time.After(30 * time.Second):
-		t.Error("nobody was told that the far side is gone")
+		t.Error("the error of dial is not reported")
 	}
 	why := errors.New("enough")
 	stop(why)
@@ -267,10 +283,10 @@ func TestForwarder(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if !<-held {
-		t.Error("the port was free before the sessions had ended")
+		t.Error("the port was free before the sessions ended")
 	}
 	if reached() {
-		t.Error("the port is held after the end")
+		t.Error("the port is taken after the end")
 	}
 	if n, err := open.Read(make([]byte, 1)); err == nil {
 		t.Errorf("a connection outlived the forwarder: %d bytes", n)
@@ -291,20 +307,26 @@ func TestForwarderEndsWithTheConnectionToTheHost(t *testing.T) {
 	}
 }
 
-// TestTheAuditIsOfOneOrder puts what the monitor and the commands wrote where it belongs in time.
-func TestTheAuditIsOfOneOrder(t *testing.T) {
+// The entries of master, monitor and commands are merged in the order of their times.
+func TestTheAuditIsInOrder(t *testing.T) {
 	t.Parallel()
 	at := func(second int) time.Time { return time.Date(2026, 11, 21, 17, 50, second, 0, time.UTC) }
 	master := []core.AuditEntry{{ID: 9, Time: at(30), Action: "cancel"},
 		{ID: 8, Time: at(10), Action: "submit"}}
 	lines := []infra.JournalLine{
 		{Text: `o":"cut off"}`}, {},
-		{Monitor: true, Text: `{"id":7,"time":"2026-11-21T17:50:20Z","uid":1000,"user":"anna","action":"login","kind":"sweep","outcome":"done"}`},
-		{Monitor: true, Text: `{"time":"2026-11-21T17:50:21Z","uid":1000,"user":"anna","action":"cancel","kind":"sweep","object":"train-1","outcome":"done"}`},
-		{Text: `{"time":"2026-11-21T17:50:05Z","uid":1001,"user":"anna@laptop","action":"infrainit","kind":"cluster","outcome":"failed"}`},
+		{Monitor: true, Text: `{"id":7,"time":"2026-11-21T17:50:20Z","uid":1000,"user":"anna",` +
+			`"action":"login","kind":"sweep","outcome":"done"}`},
+		{Monitor: true, Text: `{"time":"2026-11-21T17:50:21Z","uid":1000,"user":"anna",` +
+			`"action":"cancel","kind":"sweep","object":"train-1","outcome":"done"}`},
+		{Text: `{"time":"2026-11-21T17:50:05Z","uid":1001,"user":"anna@laptop",` +
+			`"action":"infrainit","kind":"cluster","outcome":"failed"}`},
 		{Text: `{"action":"of no time"}`},
 	}
-	for most, want := range map[int]string{10: "cluster infrainit 0,  submit 8, monitor login 0,  cancel 9", 2: "monitor login 0,  cancel 9"} {
+	for most, want := range map[int]string{
+		10: "cluster infrainit 0,  submit 8, monitor login 0,  cancel 9",
+		2:  "monitor login 0,  cancel 9",
+	} {
 		var got []string
 		for _, a := range merged(master, lines, most) {
 			got = append(got, fmt.Sprintf("%s %s %d", a.Kind, a.Action, a.ID))
@@ -315,7 +337,7 @@ func TestTheAuditIsOfOneOrder(t *testing.T) {
 	}
 }
 
-// More actions than a page of the API holds are read page by page, and no more than are asked for.
+// More entries than a page of the API holds are read page by page, and no more than are asked for.
 func TestAuditOfManyPages(t *testing.T) {
 	t.Parallel()
 	const kept, page = 2500, 1000
@@ -338,7 +360,7 @@ func TestAuditOfManyPages(t *testing.T) {
 	for most, want := range map[int]int{1: 1, 1000: 1000, 1001: 1001, 2500: 2500, 1_000_000: kept} {
 		all, err := newest(t.Context(), most, read)
 		if err != nil || len(all) != want {
-			t.Errorf("of %d that are asked for %d are read, %v; want %d", most, len(all), err, want)
+			t.Errorf("asked for %d, read %d, %v; want %d", most, len(all), err, want)
 			continue
 		}
 		if first, last := all[0].ID, all[want-1].ID; first != kept || last != int64(kept-want+1) {

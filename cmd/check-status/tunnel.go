@@ -17,69 +17,83 @@ import (
 	"mlframework/infra"
 )
 
-// monitorPort is the port here that is taken when it is free.
+// monitorPort is the port on this machine, unless it is taken.
 const monitorPort = "5555"
 
-// tunnel lets a browser on this machine reach the monitor until ctx ends, and prints a link that logs in.
+// tunnel lets a browser on this machine reach the monitor until ctx ends, and prints a link that
+// logs in.
 func (c *command) tunnel(ctx context.Context, cluster *infra.Cluster) error {
 	dial := cluster.DialMonitor()
 	first, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	conn, err := dial(first)
 	if err != nil {
-		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("reach the monitor on %s: %w", cluster.Record.Master, err), Remedy: "check-status --logs monitor shows what it says"}
+		return &cli.Error{Code: cli.Failed,
+			Err:    fmt.Errorf("reach the monitor on %s: %w", cluster.Record.Master, err),
+			Remedy: "check-status --logs monitor shows what it says"}
 	}
-	_ = conn.Close() // it was to see whether one can be had
+	_ = conn.Close() // it only shows that the monitor can be reached
 	listeners, err := listen(ctx)
 	if err != nil {
 		return fmt.Errorf("listen for a browser: %w", err)
 	}
-	defer closeAll(listeners) // also where it does not come to run
+	defer closeAll(listeners) // also when run is not reached
 	note := func(doing string, err error) {
 		fmt.Fprintln(c.stderr, "note: "+doing+": "+cli.Visible(err.Error()))
 	}
 	grant := strings.ToLower(rand.Text())
-	at, fallback := pages(cluster.Name(), grant, listeners[0].Addr().String(), cluster.Record.Exposed)
+	address := listeners[0].Addr().String()
+	at, fallback := pages(cluster.Name(), grant, address, cluster.Record.Exposed)
 	said, err := cluster.LoginLink(first, at, grant)
 	if err != nil {
-		return &cli.Error{Code: cli.Failed, Err: err, Remedy: "infrainit -f brings the monitor to this release"}
+		return &cli.Error{Code: cli.Failed, Err: err,
+			Remedy: "infrainit -f brings the monitor to this release"}
 	}
 	revoke := func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 		defer cancel()
 		if err := cluster.RevokeLogin(last, grant); err != nil {
-			note("end the sessions of this link, which end by themselves two hours after they were last used", err)
+			note("end the sessions of this link, which end by themselves two hours after they "+
+				"were last used", err)
 		}
 	}
 	link, ok := checkedLink(said, at)
 	if !ok {
 		revoke()
-		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("the monitor on %s printed %.200q instead of a login link", cluster.Record.Master, said),
+		return &cli.Error{Code: cli.Failed,
+			Err: fmt.Errorf("the monitor on %s printed %.200q instead of a login link",
+				cluster.Record.Master, said),
 			Remedy: "infrainit -f brings it to this release"}
 	}
-	fmt.Fprintf(c.stdout, "the monitor is at %s until you press Ctrl-C here, which logs you out. Open this to log in; it works once, for five minutes:\n%s\n", at, link)
+	fmt.Fprintf(c.stdout, "the monitor is at %s until you press Ctrl-C here, which logs you out. "+
+		"Open this to log in; it works once, for five minutes:\n%s\n", at, link)
 	if fallback != "" {
-		fmt.Fprintf(c.stdout, "if your browser cannot find this name, open this instead:\n%s\n", fallback+strings.TrimPrefix(link, at))
+		fmt.Fprintf(c.stdout, "if your browser cannot find this name, open this instead:\n%s\n",
+			fallback+strings.TrimPrefix(link, at))
 	}
-	f := &forwarder{dial: dial, ending: revoke, fault: func(err error) { note("reach the monitor", err) }}
+	f := &forwarder{dial: dial, ending: revoke,
+		fault: func(err error) { note("reach the monitor", err) }}
 	return f.run(ctx, listeners, cluster.Done())
 }
 
-// revokeTime is how long the end of the link's sessions may take.
+// revokeTime limits how long ending the link's sessions may take.
 const revokeTime = 5 * time.Second
 
-// pages are where a browser finds the monitor: a name that it uses for nothing else, so that nothing else on this machine
-// is sent its cookies, and the address, for browsers that do not know the names below localhost. The certificate of a
-// monitor that speaks TLS has no such names; there is the address alone then.
+// pages returns where a browser finds the monitor. page has a host name that the browser uses for
+// nothing else, so that no other program on this machine is sent its cookies. fallback has the
+// address, for browsers that do not resolve names below localhost. The certificate of a monitor
+// with TLS has no such names: then page has the address, and fallback is "".
 func pages(cluster, grant, address string, secure bool) (page, fallback string) {
 	if secure { // it speaks TLS on its only port
 		return "https://" + address + "/", ""
 	}
 	_, port, _ := net.SplitHostPort(address) // of a listener
-	return "http://" + localName(cluster) + "-" + grant + ".localhost:" + port + "/", "http://" + address + "/"
+	page = "http://" + localName(cluster) + "-" + grant + ".localhost:" + port + "/"
+	return page, "http://" + address + "/"
 }
 
-// longestName is how much of a cluster's name stands in a label of a host, of 63 characters with its grant.
+// longestName is how many characters of a cluster's name go into a host name, whose label has at
+// most 63. The grant takes up to 27 of them.
 const longestName = 32
 
 // localName returns the name of a cluster as a part of a host.
@@ -99,15 +113,16 @@ func localName(cluster string) string {
 // loginCode is the code of a link, as the monitor makes it.
 var loginCode = regexp.MustCompile(`^[A-Z2-7]{26,64}$`)
 
-// checkedLink is the link that the monitor's container made, if it leads to the login of page and has a code and nothing else:
-// it is printed for people to open, and a container may say anything.
+// checkedLink reports whether what the monitor's container printed is a login link: the login of
+// page, a code and nothing else. A container may print anything, and people open what they are
+// shown.
 func checkedLink(said, page string) (link string, ok bool) {
 	code, ok := strings.CutPrefix(said, page+"login?code=")
 	return said, ok && loginCode.MatchString(code)
 }
 
-// listen takes the usual port of this machine, or any, on all addresses that browsers take localhost for: on one that is
-// left, another user could listen.
+// listen takes monitorPort, or a free port if that is taken, on every address to which browsers
+// resolve localhost: another user could listen on one that is left out.
 func listen(ctx context.Context) (all []net.Listener, err error) {
 	for _, port := range []string{monitorPort, "0", "0", "0", "0"} {
 		if all, err = listenAt(ctx, port); err == nil {
@@ -117,7 +132,8 @@ func listen(ctx context.Context) (all []net.Listener, err error) {
 	return nil, err
 }
 
-// listenAt takes a port on 127.0.0.1 and, where there is IPv6, on ::1. The listener on 127.0.0.1 is the first.
+// listenAt takes a port on 127.0.0.1 and, where there is IPv6, on ::1. The listener on 127.0.0.1 is
+// the first.
 func listenAt(ctx context.Context, port string) ([]net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", port))
@@ -137,20 +153,19 @@ func listenAt(ctx context.Context, port string) ([]net.Listener, error) {
 
 func closeAll(listeners []net.Listener) {
 	for _, l := range listeners {
-		_ = l.Close() // nobody can come any more, either way
+		_ = l.Close() // it accepts nothing afterwards, even on an error
 	}
 }
 
-// forwarder joins each connection that comes to one of its own.
+// forwarder dials a connection for each one that it accepts, and copies between the two.
 type forwarder struct {
-	dial infra.Dial
-	// ending is called at the end, while the port is still nobody else's.
-	ending func()
-	fault  func(error) // is told why one could not be had, one at a time
+	dial   infra.Dial
+	ending func()      // called at the end, before others can take the port
+	fault  func(error) // called with each error of dial, never concurrently
 	mu     sync.Mutex
 }
 
-// dialTime is how long a connection to the monitor may take.
+// dialTime limits how long connecting to the monitor may take.
 const dialTime = 10 * time.Second
 
 // run serves listeners until ctx ends or gone is closed, and ends with all connections.
@@ -169,13 +184,15 @@ func (f *forwarder) run(ctx context.Context, listeners []net.Listener, gone <-ch
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-gone:
-		return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("lost the connection to the master's host"), Remedy: "run it again when the host is back"}
+		return &cli.Error{Code: cli.Unreachable,
+			Err:    errors.New("lost the connection to the master's host"),
+			Remedy: "run it again when the host is back"}
 	case err := <-accepted:
 		return err
 	}
 }
 
-// accept serves what comes to a listener until that is closed.
+// accept serves the connections of a listener until that is closed.
 func (f *forwarder) accept(ctx context.Context, l net.Listener, all *sync.WaitGroup) error {
 	for {
 		conn, err := l.Accept()
@@ -207,11 +224,11 @@ func (f *forwarder) serve(ctx context.Context, here net.Conn) {
 	ways.Wait()
 }
 
-// pass moves bytes one way, and then their end. A way that breaks ends the other, too.
+// pass copies one direction, and then closes it. An error closes the other direction as well.
 func pass(to, from net.Conn) {
 	_, err := io.Copy(to, from)
 	if half, ok := to.(interface{ CloseWrite() error }); ok && err == nil {
-		_ = half.CloseWrite() // who is gone does not hear it
+		_ = half.CloseWrite() // fails only if the other end is gone
 		return
 	}
 	to.Close()

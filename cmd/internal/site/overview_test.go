@@ -24,7 +24,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// noon is when the overviews of these tests were made.
+// noon is the time of the overviews in these tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func container(role string) infra.ContainerStatus {
@@ -37,8 +37,8 @@ func container(role string) infra.ContainerStatus {
 }
 
 func host(name string, roles ...string) infra.HostStatus {
-	h := infra.HostStatus{Name: name, Address: "anna@" + name, Reached: true, Free: 1 << 40, Cores: 4, Load: 1.5,
-		Wanted: roles}
+	h := infra.HostStatus{Name: name, Address: "anna@" + name, Reached: true, Free: 1 << 40,
+		Cores: 4, Load: 1.5, Wanted: roles}
 	for _, r := range roles {
 		h.Worker = h.Worker || r == plan.Worker
 		h.Containers = append(h.Containers, container(r))
@@ -49,11 +49,11 @@ func host(name string, roles ...string) infra.HostStatus {
 func worker(name, state string) core.Worker {
 	return core.Worker{Name: name, Host: name, State: state, Slots: 4,
 		Seen: ptr(noon.Add(-time.Second)), Program: "1a2b3c4d5e6f+changes",
-		Running: []task.Busy{{Sweep: "train-7", Index: 3}}, Load: &task.Load{CPU: 0.5, MemoryTotal: 8 << 30,
-			MemoryFree: 6 << 30}}
+		Running: []task.Busy{{Sweep: "train-7", Index: 3}},
+		Load:    &task.Load{CPU: 0.5, MemoryTotal: 8 << 30, MemoryFree: 6 << 30}}
 }
 
-// whole is a cluster in which nothing is wrong: a master on gpu1, workers on gpu2 and gpu3.
+// whole returns a cluster without faults: a master on gpu1, workers on gpu2 and gpu3.
 func whole() site.Overview {
 	return site.Overview{
 		Version: 1, Time: noon, Cluster: "c", Master: "gpu1",
@@ -117,11 +117,15 @@ func TestFaults(t *testing.T) {
 				"check-status --logs gpu2 shows why; infrainit -f starts it"}}},
 		"certificates that end": {change: func(o *site.Overview) {
 			const day = 24 * time.Hour
-			o.Certificates = []infra.Certificate{{Service: "broker", Until: noon.Add(19*day + time.Hour)},
-				{Service: "monitor", Until: noon.Add(-day)}, {Service: "monitor", Until: noon.Add(31 * day)}}
+			o.Certificates = []infra.Certificate{
+				{Service: "broker", Until: noon.Add(19*day + time.Hour)},
+				{Service: "monitor", Until: noon.Add(-day)},
+				{Service: "monitor", Until: noon.Add(31 * day)}}
 		}, want: []site.Fault{
-			{"", "the certificate of the broker ends on 2026-03-20, in 19 days", "infrainit -f makes a new one"},
-			{"", "the certificate of the monitor ended on 2026-02-28", "infrainit -f makes a new one"}}},
+			{"", "the certificate of the broker ends on 2026-03-20, in 19 days",
+				"infrainit -f makes a new one"},
+			{"", "the certificate of the monitor ended on 2026-02-28",
+				"infrainit -f makes a new one"}}},
 		"a paused container": {change: func(o *site.Overview) {
 			o.Hosts[2].Containers[0].State = "paused"
 		},
@@ -249,7 +253,7 @@ gpu2: evil \x1b[31m text that is longer than any narrow window would like it to 
 	}
 }
 
-// TestTheDocumentHasEveryKey holds the contract of --json to what is printed.
+// docs/check-status.md describes every key that --json prints.
 func TestTheDocumentHasEveryKey(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/check-status.md")
@@ -267,8 +271,7 @@ func TestTheDocumentHasEveryKey(t *testing.T) {
 	}
 }
 
-// TestGPUs shows what hosts have: four on one, of which one is lost; two on another; a driver that
-// hangs.
+// One host has four GPUs, of which one is lost; another has two; the driver of the third hangs.
 func TestGPUs(t *testing.T) {
 	t.Parallel()
 	o := whole()
@@ -344,7 +347,8 @@ func TestVersionsThatDiffer(t *testing.T) {
 		{"v1.0.0", "v1.0.0-1-gab", "note: the cluster runs v1.0.0, older than this program, " +
 			"v1.0.0-1-gab; infrainit -f updates it"},
 		{"v2.0.0", "v1.0.0", "note: the cluster runs v2.0.0, newer than this program, v1.0.0"},
-		{"x\x1b[31m", "v1", "note: the cluster runs x\\x1b[31m, another version than this program, v1"},
+		{"x\x1b[31m", "v1", "note: the cluster runs x\\x1b[31m, another version than this " +
+			"program, v1"},
 	} {
 		o := whole()
 		o.Judge(nil, nil, nil)
@@ -356,7 +360,7 @@ func TestVersionsThatDiffer(t *testing.T) {
 	}
 }
 
-// Containers that are missing have a row, and hosts that other clusters use are told.
+// Missing containers have a row, and hosts that other clusters use have a note.
 func TestMissingContainersAndOtherClusters(t *testing.T) {
 	t.Parallel()
 	o := whole()

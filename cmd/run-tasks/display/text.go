@@ -13,13 +13,14 @@ import (
 	"mlframework/sweep/task"
 )
 
-// colour is what programs write to set colours and styles (ECMA-48, SGR).
+// colour matches the escape sequences that set colours and styles (ECMA-48, SGR).
 var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// stripColours takes colours out of output: they would run into the lines of other tasks.
+// stripColours removes colours from output: they would spill into the lines of other tasks.
 func stripColours(s string) string { return colour.ReplaceAllString(s, "") }
 
-// lineText is a line of output with its tag: task, host and slot, and "!" for standard error.
+// lineText returns a line of output after its tag: task, host and slot, and "|", or "!" for
+// standard error.
 func lineText(l task.Line) string { return lineTag(l) + " " + lineBody(l) }
 
 func lineTag(l task.Line) string {
@@ -39,15 +40,15 @@ func lineBody(l task.Line) string {
 	return text
 }
 
-// endText says how a task ended, why it is tried again, or for whom it waits; "" while there is
-// nothing to tell.
+// endText returns how a task ended, why it will run again, or what it waits for; "" if there is
+// nothing to report.
 func endText(r table.Row) string {
 	state, err := task.ParseState(r.State)
 	if err != nil {
 		return ""
 	}
 	took := ""
-	if r.Duration != nil && *r.Duration > 0 { // of an attempt that was lost nobody knows it
+	if r.Duration != nil && *r.Duration > 0 { // it is 0 for an attempt that was lost
 		took = " (" + human.Duration(*r.Duration) + ")"
 	}
 	switch {
@@ -69,6 +70,7 @@ func endText(r table.Row) string {
 	return ""
 }
 
+// MetricsText returns " NAME=VALUE" for each metric.
 func MetricsText(all metric.Final) string {
 	var b strings.Builder
 	for _, m := range all {
@@ -77,7 +79,7 @@ func MetricsText(all metric.Final) string {
 	return b.String()
 }
 
-// CountsText is "12 of 24 done, 2 running, 1 failed".
+// CountsText returns counts such as "12 of 24 done, 2 running, 1 failed".
 func CountsText(s core.Summary) string {
 	done, failed := Tally(s)
 	text := fmt.Sprintf("%d of %d done", done, s.Total)
@@ -90,7 +92,7 @@ func CountsText(s core.Summary) string {
 	return text
 }
 
-// Tally counts the tasks that ended, and those of them that ended badly.
+// Tally returns how many tasks ended, and how many of these failed.
 func Tally(s core.Summary) (done, failed int64) {
 	for _, state := range task.States {
 		if n := s.Counts[state.String()]; state.Terminal() {
