@@ -9,11 +9,11 @@ import (
 	"mlframework/infra/plan"
 )
 
-// ConfigFile is where options are saved.
+// ConfigFile returns the file where options are saved.
 func (s *Site) ConfigFile() string { return s.configFile }
 
-// CleanScript is infra-clean for a cluster with that record: workers' hosts first, the master's
-// last.
+// CleanScript returns the script infra-clean for the cluster of a record. It cleans the hosts of
+// workers first, and the master's host last.
 func (s *Site) CleanScript(r layout.Record) []byte {
 	c := clean.Cluster{Name: r.Cluster, Root: s.folder(), Label: plan.ClusterLabel}
 	var last []clean.Host
@@ -32,7 +32,7 @@ func (s *Site) CleanScript(r layout.Record) []byte {
 	return clean.Script(c)
 }
 
-// ssh are the arguments with which ssh reaches a host as we do.
+// ssh returns the arguments with which ssh reaches a host in the way that this program does.
 func (s *Site) ssh(a host.Address) (args []string) {
 	t := s.Target(a)
 	if t.Key != "" {

@@ -16,10 +16,10 @@ import (
 	"mlframework/sweep/task"
 )
 
-// control is infra's view of a master's API. User is the name that is recorded.
+// control implements infra.Control with a master's API. The audit records user as the caller.
 type control struct{ user string }
 
-// Client is a client of a master that is reached through infra.
+// Client returns a client of the master to which dial connects.
 func (s *Site) Client(dial infra.Dial) *api.Client { return control{s.Owner}.client(dial) }
 
 func (c control) client(dial infra.Dial) *api.Client {
@@ -40,7 +40,7 @@ func (c control) Ready(ctx context.Context, dial infra.Dial) error {
 	return errors.New(Reasons(r.Reasons))
 }
 
-// Reasons is why a master is not ready, on one line.
+// Reasons returns why a master is not ready, on one line.
 func Reasons(all []api.Reason) string {
 	texts := make([]string, len(all))
 	for i, reason := range all {
@@ -88,7 +88,7 @@ func (c control) Forget(ctx context.Context, dial infra.Dial, worker string) err
 	return unless(client.Forget(ctx, worker), http.StatusNotFound)
 }
 
-// unless takes answers of one status for none.
+// unless returns err, or nil if it is the API's answer with that status.
 func unless(err error, status int) error {
 	if e, ok := errors.AsType[*api.Error](err); ok && e.Status == status {
 		return nil
@@ -108,7 +108,7 @@ func (c control) Revisions(ctx context.Context, dial infra.Dial) (all []string, 
 		if s.Counts["queued"]+s.Counts["claimed"]+s.Counts["running"] == 0 {
 			continue
 		}
-		// Attempts that began before retry --updated go on with the files that they had.
+		// Attempts that began before a retry --updated keep the files that they began with.
 		begun := api.Query{States: []task.State{task.Queued, task.Claimed, task.Running}}
 		err := client.Rows(ctx, s.ID, begun, func(r *table.Row) error {
 			if !slices.Contains(all, r.Revision) {
@@ -123,7 +123,7 @@ func (c control) Revisions(ctx context.Context, dial infra.Dial) (all []string, 
 	return all, nil
 }
 
-// openSweeps are those that may still run something, the oldest first.
+// openSweeps returns the sweeps that have not finished, oldest first.
 func openSweeps(ctx context.Context, client *api.Client) ([]core.Summary, error) {
 	all, err := client.Sweeps(ctx, "", 0)
 	return slices.DeleteFunc(all, func(s core.Summary) bool {

@@ -16,18 +16,18 @@ import (
 	"mlframework/sweep/definition"
 )
 
-// Drift is a worker whose container is different from what tasks.yml asks for.
+// Drift is a worker whose container differs from what tasks.yml asks for.
 type Drift struct {
 	Worker      string
 	Differences []string // "image: running python:3.11-slim, tasks.yml has python:3.12-slim"
 }
 
-// String is the differences on one line.
+// String returns the differences on one line.
 func (d Drift) String() string { return strings.Join(d.Differences, "; ") }
 
-// Drifts compares what a project's tasks.yml says of containers with what those of the workers were
-// made of, as they report it. What config.yml set for a host counts there, and is no difference. A
-// worker that is away, or does not report it, is not compared.
+// Drifts compares what a project's tasks.yml says of containers with what the workers report of
+// theirs. What config.yml sets for a host is not a difference. Workers that are away or do not
+// report their container are left out.
 func Drifts(ctx context.Context, dir string, file *definition.File,
 	workers []core.Worker) (all []Drift, err error) {
 	var files *projects.Manifest
@@ -47,7 +47,7 @@ func Drifts(ctx context.Context, dir string, file *definition.File,
 		}
 		e, err := plan.ParseEnvironment(*w.Made)
 		if err != nil {
-			continue // started by hand: it reports no environment
+			continue // it was started by hand, and reports no environment
 		}
 		if d := wanted.Differences(e); len(d) > 0 {
 			all = append(all, Drift{w.Name, d})
@@ -56,12 +56,12 @@ func Drifts(ctx context.Context, dir string, file *definition.File,
 	return all, nil
 }
 
-// driftRemedy is what to do about a Drift.
+// driftRemedy says what to do about a Drift.
 const driftRemedy = "run infrainit -f to recreate the worker"
 
-// DriftError refuses to go on with workers that are different from what tasks.yml asks for; nil
-// when all are. Nothing is what was not done.
-func DriftError(all []Drift, nothing string) error {
+// DriftError returns an error that names the workers that do not match tasks.yml; nil if all is
+// empty. The remedy ends with undone, which says what the command did not do.
+func DriftError(all []Drift, undone string) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -79,11 +79,11 @@ func DriftError(all []Drift, nothing string) error {
 	}
 	return &cli.Error{Code: cli.Invalid,
 		Err:    errors.New("workers do not match tasks.yml: " + strings.Join(texts, "\n  ")),
-		Remedy: "run infrainit -f to recreate them; " + nothing}
+		Remedy: "run infrainit -f to recreate them; " + undone}
 }
 
-// drifts finds the workers that are not what tasks.yml of the configured project says, if that is
-// on this machine.
+// drifts finds the workers that do not match tasks.yml of the configured project, if that is on
+// this machine.
 func (s *Site) drifts(ctx context.Context, workers []core.Worker) (all []Fault) {
 	dir := s.Config.Options.Project
 	if dir == "" {

@@ -9,7 +9,7 @@ import (
 	"mlframework/nvdocker"
 )
 
-// gpuCount is how many GPUs a host has that answer; "" is none.
+// gpuCount returns how many GPUs of a host respond, and how many are lost; "" if it has none.
 func gpuCount(r nvdocker.Report) string {
 	lost := 0
 	for _, g := range r.GPUs {
@@ -26,8 +26,8 @@ func gpuCount(r nvdocker.Report) string {
 	return strconv.Itoa(len(r.GPUs))
 }
 
-// gpus is a table of the hosts' GPUs, and below it why some of them are not free; nothing where
-// there are none.
+// gpus returns a table of the hosts' GPUs, and below it why some cannot be used; nil if there is
+// nothing to show.
 func (o *Overview) gpus(width int) (all []string) {
 	g := cli.NewTable("HOST", "GPU", "STATE", "MEMORY", "USE", "TEMP", "NAME")
 	var notes []string
@@ -57,7 +57,7 @@ func (o *Overview) gpus(width int) (all []string) {
 	return all
 }
 
-// gpuState says whether a GPU can be used now, and why not.
+// gpuState returns whether a GPU is free, and what keeps it from being used.
 func gpuState(g nvdocker.GPU) (state, why string) {
 	switch sick := nvdocker.Health(g, nil); {
 	case g.Lost != "":
@@ -72,7 +72,7 @@ func gpuState(g nvdocker.GPU) (state, why string) {
 	return "free", ""
 }
 
-// gpuName is the card, with its parts where it is split.
+// gpuName returns the name of the card, followed by its MIG instances if it is split.
 func gpuName(g nvdocker.GPU) string {
 	var profiles []string
 	counts := map[string]int{}
@@ -89,7 +89,7 @@ func gpuName(g nvdocker.GPU) string {
 	return name
 }
 
-// known is a number with its unit; "" where it is not known.
+// known returns a number with its unit, or "" if it is nvdocker.Unknown.
 func known(n int, unit string) string {
 	if n == nvdocker.Unknown {
 		return ""

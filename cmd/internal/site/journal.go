@@ -11,8 +11,8 @@ import (
 // longestReason bounds the reason of an audit entry, in bytes.
 const longestReason = 256
 
-// Entry makes the audit entry of a change of the cluster: by which program, and what was asked of
-// it.
+// Entry returns a function that makes the audit entry of a change of the cluster by a program, with
+// detail as what was asked of it.
 func (s *Site) Entry(program, detail string) infra.Entry {
 	return func(uid int, err error) []byte {
 		a := core.AuditEntry{Time: s.Infra.Now().UTC(), UID: &uid, User: s.Infra.Who,

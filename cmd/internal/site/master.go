@@ -8,12 +8,12 @@ import (
 	"mlframework/sweep/api"
 )
 
-// flags are options that the parameters of questions come from.
+// flags maps parameters of the API to the options that set them.
 var flags = map[string]string{"where": "--where", "sort": "--sort", "missing": "--missing",
 	"by": "--group-by", "of": "--metrics"}
 
-// ExplainMaster gives what a master answered, or that it did not, its words and exit code; nil when
-// err is neither. Program is how the user calls run-tasks for this master, in hints.
+// ExplainMaster returns an error of the API with its words and exit code, also that the master does
+// not answer; nil if err is none of these. Hints name program as the command to run.
 func ExplainMaster(err error, program string) error {
 	if _, worded := errors.AsType[*cli.Error](err); worded || err == nil {
 		return err

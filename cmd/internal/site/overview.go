@@ -16,8 +16,8 @@ import (
 	"mlframework/sweep/table"
 )
 
-// Overview is how a cluster is, as its hosts, their Docker, the broker and the master say. Its JSON
-// is a contract: docs/check-status.md.
+// Overview is the state of a cluster, as its hosts, their Docker, the broker and the master report
+// it. Its JSON is a contract: docs/check-status.md.
 type Overview struct {
 	Version int                `json:"version"` // of this form: 1
 	Time    time.Time          `json:"time"`    // when they were asked, UTC
@@ -40,11 +40,11 @@ type Overview struct {
 	drifts   []Fault      // of workers that are different from what tasks.yml asks for
 }
 
-// OverviewVersion is what Overview.Version says.
+// OverviewVersion is the value of Overview.Version.
 const OverviewVersion = 1
 
-// Overview asks everybody at the same time, each for a few seconds at most. Its error is ctx's
-// alone.
+// Overview asks hosts and master at the same time, and waits a few seconds at most. It returns an
+// error only when ctx ends.
 func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error) {
 	o := Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster,
 		Master:  c.Record.Master,
@@ -70,7 +70,7 @@ func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error)
 	return o, err
 }
 
-// Bounds of the questions to a master, and of its silence.
+// masterTime limits the questions to a master together; silentTime, how long it may be silent.
 const (
 	masterTime = 6 * time.Second
 	silentTime = 5 * time.Second
@@ -112,7 +112,7 @@ func (o *Overview) worker(name string) (core.Worker, bool) {
 	return o.Workers[i], true
 }
 
-// WriteJSON prints one object for each host.
+// WriteJSON writes one line of JSON for each host.
 func (o *Overview) WriteJSON(w io.Writer) error {
 	var errs []error
 	for _, h := range o.Hosts {
@@ -121,7 +121,7 @@ func (o *Overview) WriteJSON(w io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// Away is the overview of a cluster whose master's host cannot be asked.
+// Away returns the overview of a cluster whose master's host cannot be reached.
 func (s *Site) Away(c *infra.Cluster, why error) Overview {
 	f := Fault{Host: c.Record.Master, What: why.Error()}
 	if e, ok := errors.AsType[*remote.Error](why); ok {

@@ -15,20 +15,20 @@ import (
 	"mlframework/cmd/internal/cli"
 )
 
-// Printer tells people what happens on hosts: a line for each step when it has ended and, on a
-// terminal, a last line with what is going on.
+// Printer reports what happens on hosts: a line for each step that has ended and, on a terminal, a
+// status line at the bottom. It is safe for concurrent use.
 type Printer struct {
 	mu       sync.Mutex
 	out      io.Writer
 	terminal bool
 	width    int
-	status   bool                 // the last line is what is going on
+	status   bool                 // the last line is the status line
 	hosts    int                  // width of the widest name
-	said     map[string]time.Time // when something was said of a host last; not on a terminal
-	Quiet    bool                 // steps are not told
+	said     map[string]time.Time // last status of each host; not on a terminal
+	Quiet    bool                 // print warnings only; set it before use
 }
 
-// NewPrinter makes a printer to a file.
+// NewPrinter returns a printer that writes to a file.
 func NewPrinter(f *os.File) *Printer {
 	p := &Printer{out: f, terminal: term.IsTerminal(int(f.Fd())), width: 80, hosts: 8,
 		said: map[string]time.Time{}}
@@ -38,7 +38,7 @@ func NewPrinter(f *os.File) *Printer {
 	return p
 }
 
-// Did tells that a step has ended.
+// Did reports that a step has ended.
 func (p *Printer) Did(host, what string, took time.Duration) {
 	if p.Quiet {
 		return
@@ -46,7 +46,7 @@ func (p *Printer) Did(host, what string, took time.Duration) {
 	p.print(host, fmt.Sprintf("%5.1fs  %s", took.Seconds(), cli.Visible(what)))
 }
 
-// Warn tells of what is not as it should be.
+// Warn prints a warning; host is "" for the whole cluster.
 func (p *Printer) Warn(host, what string) { p.print(host, "warning: "+cli.VisibleLines(what)) }
 
 func (p *Printer) print(host, text string) {
@@ -57,10 +57,10 @@ func (p *Printer) print(host, text string) {
 	fmt.Fprintf(p.out, "%-*s  %s\n", p.hosts, cli.Visible(host), text)
 }
 
-// saysEvery is how long what a step of a host is at is not told again where it stays on the screen.
+// saysEvery limits how often the status of a host is printed where it cannot be overwritten.
 const saysEvery = 10 * time.Second
 
-// Says tells what a step is at: on the last line of a terminal, else on a line now and then.
+// Says reports what a step is doing: in the status line of a terminal, else in a line now and then.
 func (p *Printer) Says(host, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,14 +80,14 @@ func (p *Printer) Says(host, what string) {
 	p.status = true
 }
 
-// Clear takes away what was said last: it is over.
+// Clear removes the status line.
 func (p *Printer) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wipe()
 }
 
-// wipe takes away the line with what is going on.
+// wipe removes the status line. The caller holds mu.
 func (p *Printer) wipe() {
 	if p.status {
 		fmt.Fprint(p.out, "\r\x1b[K")
@@ -95,7 +95,7 @@ func (p *Printer) wipe() {
 	}
 }
 
-// asker asks for passphrases on a terminal; nil where there is none.
+// asker returns a function that asks for passphrases on the terminal; nil if there is none.
 func asker(stderr *os.File) func(context.Context, string) (string, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 	"mlframework/sweep/definition"
 )
 
-// Project reads the project of the configuration: its files, and its tasks.yml. Without a project
-// both are nil.
+// Project reads the files and tasks.yml of the configured project. Both are nil without a project.
 func (s *Site) Project(ctx context.Context) (*projects.Manifest, *definition.File, error) {
 	dir := s.Config.Options.Project
 	if dir == "" {
@@ -64,12 +63,12 @@ func (s *Site) confirm(
 	return nil
 }
 
-// LargeRemedy is what to do about a large project, but for the option that confirms it.
+// LargeRemedy says what to do about a large project; the option that confirms it is appended.
 const LargeRemedy = "leave out what programs do not need with lines in .mlframeworkignore, or " +
 	"confirm with "
 
-// HashCache is the file with the hashes of a project's files, in the user's own folder for such; ""
-// is none, which only costs time.
+// HashCache returns the file that keeps the hashes of a project's files, in the user's cache
+// folder; "" if there is no such folder, which only costs time.
 func HashCache(dir string) string {
 	folder, err := os.UserCacheDir()
 	if err == nil {

@@ -15,8 +15,8 @@ import (
 	"mlframework/sweep/definition"
 )
 
-// Request makes of the options what infrainit asks for. The project is read; files is nil without
-// one.
+// Request turns the options into the request of infrainit. files and file are what Project
+// returned.
 func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.Request, error) {
 	o := s.Config.Options
 	selection, err := s.Config.Selection()
@@ -63,7 +63,7 @@ func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.R
 	for _, h := range selection.Hosts {
 		r.Targets[h.Name] = s.Target(h.Address)
 		if !works[h.Name] && h.Name != r.Master && selection.Master != nil {
-			continue // it is listed and carries nothing
+			continue // it is listed, and has neither master nor worker
 		}
 		wanted := plan.Host{Name: h.Name, Address: h.Address}
 		if works[h.Name] {
@@ -78,7 +78,7 @@ func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.R
 	return r, s.images(r)
 }
 
-// images finds workers whose image nothing names.
+// images finds workers without a configured image.
 func (s *Site) images(r infra.Request) error {
 	for _, h := range r.Hosts {
 		if h.Work != nil && h.Work.Image == "" && r.Project.Image == "" && r.Project.Build == "" {
@@ -92,8 +92,8 @@ func (s *Site) images(r infra.Request) error {
 	return nil
 }
 
-// project is what tasks.yml asks of containers. The files of the project are needed where it has
-// its own Dockerfile.
+// project returns what tasks.yml asks of containers. Without files it has neither the revision nor
+// the recipe of a Dockerfile.
 func project(f *definition.File, files *projects.Manifest) (p plan.Project, err error) {
 	c := f.Container
 	p = plan.Project{

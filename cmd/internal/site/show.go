@@ -53,7 +53,7 @@ func (o *Overview) hosts() *cli.Table {
 			}
 		}
 		for i, cells := range rows {
-			if i == 0 { // what is the host's stands once
+			if i == 0 { // the host's own values are shown once
 				cells = hostCells(cells, h)
 			}
 			g.Add(cells...)
@@ -62,7 +62,7 @@ func (o *Overview) hosts() *cli.Table {
 	return g
 }
 
-// hostCells adds what is of a host to the cells of one of its containers.
+// hostCells appends the values of a host to the cells of one of its containers.
 func hostCells(cells []string, h infra.HostStatus) []string {
 	gpus := gpuCount(h.NVIDIA)
 	for len(cells) < 6 {
@@ -86,8 +86,8 @@ func (o *Overview) container(h infra.HostStatus, c infra.ContainerStatus) []stri
 	return cells
 }
 
-// Tables are all tables, no line wider than width where that is not 0: tables lose their last
-// columns, texts are wrapped.
+// Tables returns the lines of all tables. With a width other than 0 no line is wider: tables lose
+// their last columns, and texts are wrapped.
 func (o *Overview) Tables(width int) []string {
 	all := append(wrapped("cluster "+o.Cluster+", master on "+o.Master, "", width), "")
 	all = append(all, o.hosts().Lines(width)...)
@@ -104,7 +104,8 @@ func (o *Overview) Tables(width int) []string {
 	return all
 }
 
-// Verdict is what is wrong, with what to do about it, no line wider than width where that is not 0.
+// Verdict returns what is wrong and what to do about it, in lines that are no wider than width
+// unless that is 0.
 func (o *Overview) Verdict(width int) (all []string) {
 	for _, w := range o.Workers {
 		if w.Unconfined != nil && w.State != core.WorkerAway {
@@ -127,7 +128,7 @@ func (o *Overview) Verdict(width int) (all []string) {
 	return all
 }
 
-// shared says that other clusters have workers on a host; "" when none has.
+// shared returns which other clusters have workers on a host; "" if none has.
 func (o *Overview) shared(h infra.HostStatus) string {
 	if len(h.Others) == 0 {
 		return ""
@@ -147,7 +148,7 @@ func (o *Overview) shared(h infra.HostStatus) string {
 	return text
 }
 
-// versions says that the cluster has other programs than this machine; "" when it has the same.
+// versions returns how the cluster's version differs from this program's; "" if it is the same.
 func (o *Overview) versions() string {
 	switch o.program {
 	case o.here:
@@ -171,7 +172,7 @@ func (o *Overview) versions() string {
 	return text
 }
 
-// wrapped is text in lines that are no wider than width.
+// wrapped returns a text in lines that are no wider than width.
 func wrapped(words, indent string, width int) (lines []string) {
 	for l := range strings.Lines(cli.VisibleLines(words)) {
 		l = strings.TrimSpace(l)
@@ -204,7 +205,7 @@ func (o *Overview) workers() *cli.Table {
 	return g
 }
 
-// runningTasks names what a worker runs, the first two of it.
+// runningTasks names the first two tasks that a worker runs, and counts the rest.
 func runningTasks(w core.Worker) string {
 	const shown = 2
 	var names []string
@@ -218,7 +219,7 @@ func runningTasks(w core.Worker) string {
 	return text
 }
 
-// Slots is the number of slots of a worker, and what is wanted where that differs.
+// Slots returns the number of slots of a worker, and the wanted number if that differs.
 func Slots(w core.Worker) string {
 	text := strconv.Itoa(w.Slots)
 	if w.Wanted != nil && *w.Wanted != w.Slots {
@@ -252,7 +253,7 @@ func (o *Overview) broker(width int) []string {
 	return append(lines, Queues(b.Queues).Lines(width)...)
 }
 
-// Queues is a table of the broker's queues.
+// Queues returns a table of the broker's queues.
 func Queues(all []queue.Depth) *cli.Table {
 	g := cli.NewTable("QUEUE", "READY", "UNACKED", "CONSUMERS")
 	for _, q := range all {
@@ -281,7 +282,7 @@ func (o *Overview) sweeps() *cli.Table {
 	return g
 }
 
-// age is how long ago something was when the overview was made.
+// age returns how long before the overview something was.
 func (o *Overview) age(t time.Time) string {
 	if t.IsZero() {
 		return ""

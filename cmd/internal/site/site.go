@@ -1,5 +1,5 @@
-// Package site is the cluster that a command is for, as config.yml and the command line say: it
-// makes of them what package infra wants, and puts the master's API to infra's use.
+// Package site is the cluster of a command, as config.yml and the command line describe it. It
+// turns them into requests to package infra, and lets infra use the master's API.
 //
 // Only the packages below cmd may import it.
 package site
@@ -26,7 +26,7 @@ import (
 	"mlframework/infra/remote"
 )
 
-// Site is one cluster, as it is known here.
+// Site is one cluster, as this machine's configuration describes it.
 type Site struct {
 	Config  *config.Config
 	Owner   string
@@ -37,13 +37,13 @@ type Site struct {
 	configFile string
 }
 
-// Read reads the configuration: saved options count with saved. What is odd about it is printed to
+// Read reads the configuration; with saved, that includes the saved options. It prints warnings to
 // stderr.
 func Read(ctx *cliv2.Context, saved bool, stderr *os.File) (*Site, error) {
 	return ReadFrom(cli.Source(ctx, saved), stderr)
 }
 
-// ReadFrom is Read with a configuration from elsewhere than a command's flags say.
+// ReadFrom is like Read, with a configuration that the flags of a command do not name.
 func ReadFrom(source config.Source, stderr *os.File) (*Site, error) {
 	c, warnings, err := config.Load(source)
 	for _, w := range warnings {
@@ -72,10 +72,10 @@ func ReadFrom(source config.Source, stderr *os.File) (*Site, error) {
 	return s, nil
 }
 
-// Hurry has hosts answer within a time, or be away. It is for before Open.
+// Hurry sets the time within which hosts must answer. Call it before Open.
 func (s *Site) Hurry(most time.Duration) { s.Infra.Dialer = s.dialer(most) }
 
-// dialer reaches hosts as the options say; a timeout of 0 is the usual one.
+// dialer returns a dialer with the configured options. A timeout of 0 is the default.
 func (s *Site) dialer(timeout time.Duration) *remote.Dialer {
 	return remote.New(remote.Options{
 		Identity: s.Config.Options.Key, HostKeys: remote.Policy(s.Config.Options.HostKeyCheck),
@@ -84,7 +84,7 @@ func (s *Site) dialer(timeout time.Duration) *remote.Dialer {
 	})
 }
 
-// Target is how a host is reached.
+// Target returns how to reach a host.
 func (s *Site) Target(a host.Address) remote.Target {
 	if a.Local() {
 		return remote.Target{Name: remote.Local}
@@ -100,7 +100,7 @@ func (s *Site) Target(a host.Address) remote.Target {
 	return t
 }
 
-// Place is where the cluster that runs is. Without a saved master there is none.
+// Place returns where the running cluster is. It is an error if the configuration has no master.
 func (s *Site) Place() (infra.Place, error) {
 	o := s.Config.Options
 	selection, err := s.Config.Selection()
@@ -120,11 +120,11 @@ func (s *Site) Place() (infra.Place, error) {
 	return p, nil
 }
 
-// folder is the cluster's on the hosts: a name of its own below the one that was asked for, as
-// clusters share hosts.
+// folder returns the cluster's folder on the hosts: below the configured one, as several clusters
+// may share a host.
 func (s *Site) folder() string { return s.Config.Options.Folder + "/" + s.Config.Options.Name }
 
-// Open reaches the cluster that runs.
+// Open connects to the running cluster. Its errors have exit codes, as Explain gives them.
 func (s *Site) Open(ctx context.Context) (*infra.Cluster, error) {
 	p, err := s.Place()
 	if err != nil {
@@ -134,10 +134,10 @@ func (s *Site) Open(ctx context.Context) (*infra.Cluster, error) {
 	return c, Explain(err)
 }
 
-// architectures are those of hosts.
+// architectures are the ones that hosts may have.
 var architectures = []string{"amd64", "arm64"}
 
-// Programs finds sweepd for hosts beside this program.
+// Programs finds the builds of sweepd for hosts beside this program.
 func Programs() (all []agent.Program, err error) {
 	for _, arch := range architectures {
 		file, err := programFile(arch)
@@ -162,7 +162,7 @@ func Programs() (all []agent.Program, err error) {
 	return all, nil
 }
 
-// programFile is where sweepd for an architecture is, if it is there.
+// programFile returns where sweepd for an architecture belongs, whether or not it is there.
 func programFile(arch string) (string, error) {
 	self, err := os.Executable()
 	if err == nil {
@@ -171,7 +171,7 @@ func programFile(arch string) (string, error) {
 	return filepath.Join(filepath.Dir(self), "linux-"+arch, "sweepd"), err
 }
 
-// Explain gives errors of hosts, and of the master, their exit codes.
+// Explain returns errors of hosts and of the master with their exit codes, and others as they are.
 func Explain(err error) error {
 	if _, worded := errors.AsType[*cli.Error](err); worded || err == nil {
 		return err
