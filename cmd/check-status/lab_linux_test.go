@@ -23,15 +23,15 @@ import (
 	"mlframework/sweep/queue"
 )
 
-// A bed is a cluster on hosts of the lab, and the commands that a person has for it: a master on the first host, workers on the
-// others.
+// bed is a cluster on hosts of the lab, with the commands that a person has for it. The first host
+// has the master, the others have workers.
 type bed struct {
 	lab          *lab.Lab
 	bin, project string // folders
 	env          []string
 }
 
-// patience is more than any single command takes, on a slow machine too.
+// patience is longer than any single command takes, even on a slow machine.
 const patience = 3 * time.Minute
 
 func newBed(t *testing.T) *bed {
@@ -89,7 +89,7 @@ func (b *bed) command(ctx context.Context, name string, args ...string) *exec.Cm
 	return c
 }
 
-// run gives what a command printed, and its exit code.
+// run returns what a command printed, and its exit code.
 func (b *bed) run(t *testing.T, name string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), patience)
@@ -115,7 +115,8 @@ func (b *bed) must(t *testing.T, name string, args ...string) string {
 	return stdout
 }
 
-// asks calls check-status until its answer is as it should be: a busy host does not always answer within its few seconds.
+// asks runs check-status until its output is as expected: a busy host may miss the few seconds that
+// it has to answer.
 func (b *bed) asks(t *testing.T, is func(stdout string, code int) bool, args ...string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
@@ -124,12 +125,12 @@ func (b *bed) asks(t *testing.T, is func(stdout string, code int) bool, args ...
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("check-status %q: still, with exit code %d:\n%s%s", args, code, stdout, stderr)
+			t.Fatalf("check-status %q ends with exit code %d:\n%s%s", args, code, stdout, stderr)
 		}
 	}
 }
 
-// look asks until the overview is as it should be.
+// look runs check-status until the overview is as expected.
 func (b *bed) look(t *testing.T, is func(site.Overview, int) bool) (o site.Overview) {
 	t.Helper()
 	b.asks(t, func(stdout string, code int) bool {
@@ -141,10 +142,12 @@ func (b *bed) look(t *testing.T, is func(site.Overview, int) bool) (o site.Overv
 
 func (b *bed) well(t *testing.T) site.Overview {
 	t.Helper()
-	return b.look(t, func(o site.Overview, code int) bool { return o.Well && code == 0 && len(o.Faults) == 0 })
+	return b.look(t, func(o site.Overview, code int) bool {
+		return o.Well && code == 0 && len(o.Faults) == 0
+	})
 }
 
-// TestACluster is one test, as a cluster takes long to bring up.
+// This is one test, as it takes long to bring up a cluster.
 func TestACluster(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -153,13 +156,19 @@ func TestACluster(t *testing.T) {
 	if len(o.Hosts) != 3 || len(o.Workers) != 2 || o.Broker == nil || o.Master != master.Name {
 		t.Errorf("%+v", o)
 	}
-	b.look(t, func(o site.Overview, _ int) bool { // the broker tells of itself some seconds late
-		return o.Broker != nil && len(o.Broker.Queues) > 0 && !slices.ContainsFunc(o.Broker.Queues, func(q queue.Depth) bool { return q.Unacked == nil })
+	b.look(t, func(o site.Overview, _ int) bool { // the broker's statistics are some seconds late
+		return o.Broker != nil && len(o.Broker.Queues) > 0 &&
+			!slices.ContainsFunc(o.Broker.Queues, func(q queue.Depth) bool {
+				return q.Unacked == nil
+			})
 	})
 	b.asks(t, func(text string, code int) bool {
-		return code == 0 && strings.Contains(text, "all is well") && strings.Contains(text, worker.Name+"  worker   ready")
+		return code == 0 && strings.Contains(text, "all is well") &&
+			strings.Contains(text, worker.Name+"  worker   ready")
 	})
-	b.asks(t, func(log string, code int) bool { return code == 0 && strings.Contains(log, "worker started") }, "--logs", worker.Name)
+	b.asks(t, func(log string, code int) bool {
+		return code == 0 && strings.Contains(log, "worker started")
+	}, "--logs", worker.Name)
 	t.Log("GPUs")
 	b.gpus(t)
 	t.Log("the monitor")
@@ -171,15 +180,23 @@ func TestACluster(t *testing.T) {
 	b.away(t, master, worker)
 }
 
-// smi is a program in the place of nvidia-smi, for a host with two GPUs and, where $lost is set, two more, of which one is lost.
+// smi is a program in place of nvidia-smi, for a host with two GPUs and, if $lost is set, two more,
+// of which one is lost.
 const smi = `#!/bin/sh
 lost=%s
-gpu() { echo "$1, GPU-$1-%s, NVIDIA RTX A6000, 00000000:0$1:00.0, 570.133.07, 49140, $2, 3, 35, Disabled, 0, [N/A]"; }
+gpu() {
+	echo "$1, GPU-$1-%s, NVIDIA RTX A6000, 00000000:0$1:00.0, 570.133.07, 49140, $2, 3, 35," \
+		"Disabled, 0, [N/A]"
+}
 case "$*" in
 --query-gpu=*)
 	gpu 1 0
 	gpu 2 7000
-	[ -z "$lost" ] || { gpu 3 4; echo "Unable to determine the device handle for GPU4: 0000:04:00.0: GPU is lost.  Reboot the system to recover this GPU"; exit 15; }
+	[ -n "$lost" ] || exit 0
+	gpu 3 4
+	echo "Unable to determine the device handle for GPU4: 0000:04:00.0:" \
+		"GPU is lost.  Reboot the system to recover this GPU"
+	exit 15
 	;;
 --query-compute-apps=*) echo "GPU-2-%s, 1, 6990, /usr/bin/python3" ;;
 -L) ;;
@@ -187,32 +204,37 @@ case "$*" in
 esac
 `
 
-// gpus is about what the hosts' drivers tell: four GPUs of the first host, one of them lost; two of the second; none of the third.
+// gpus tests what is shown of GPUs: the first host has four, of which one is lost, the second two,
+// the third none.
 func (b *bed) gpus(t *testing.T) {
 	const place = "/usr/local/bin/nvidia-smi"
 	for i, lost := range []string{"yes", ""} {
 		h := b.lab.Hosts[i]
-		h.Exec(t, "sh", "-c", `printf %s "$1" >`+place+` && chmod 755 `+place, "sh", fmt.Sprintf(smi, lost, h.Name, h.Name))
+		h.Exec(t, "sh", "-c", `printf %s "$1" >`+place+` && chmod 755 `+place, "sh",
+			fmt.Sprintf(smi, lost, h.Name, h.Name))
 		defer h.Exec(t, "rm", place)
 	}
 	b.asks(t, func(text string, code int) bool {
-		return code == 0 && strings.Contains(text, "lost") && strings.Contains(text, "GPU is lost: reboot the host") &&
-			strings.Contains(text, "GPU 2 is used by root, python3 (pid 1), 6.8 GB") && strings.Count(text, "NVIDIA RTX A6000") == 5
+		return code == 0 && strings.Contains(text, "GPU is lost: reboot the host") &&
+			strings.Contains(text, "GPU 2 is used by root, python3 (pid 1), 6.8 GB") &&
+			strings.Count(text, "NVIDIA RTX A6000") == 5
 	})
 	b.look(t, func(o site.Overview, code int) bool {
 		first, second, third := o.Hosts[0].NVIDIA, o.Hosts[1].NVIDIA, o.Hosts[2].NVIDIA
-		return len(first.GPUs) == 4 && first.GPUs[3].Lost == "GPU is lost" && len(second.GPUs) == 2 && second.CUDA == "12.8" &&
+		return len(first.GPUs) == 4 && first.GPUs[3].Lost == "GPU is lost" &&
+			len(second.GPUs) == 2 && second.CUDA == "12.8" &&
 			len(third.GPUs) == 0 && third.Fault == nil
 	})
 	slow := b.lab.Hosts[1]
 	slow.Exec(t, "sh", "-c", `printf '#!/bin/sh\nexec sleep 600\n' >`+place)
 	b.look(t, func(o site.Overview, code int) bool {
 		f := o.Hosts[1].NVIDIA.Fault
-		return code == 0 && o.Hosts[1].Docker != "" && f != nil && strings.Contains(f.Cause, "does not answer")
+		return code == 0 && o.Hosts[1].Docker != "" && f != nil &&
+			strings.Contains(f.Cause, "does not answer")
 	})
 }
 
-// monitor logs in through the tunnel, and ends it with Ctrl-C.
+// monitor tests a login through the tunnel, and its end with Ctrl-C.
 func (b *bed) monitor(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
@@ -228,7 +250,8 @@ func (b *bed) monitor(t *testing.T) {
 	}
 	defer response.Body.Close()
 	page, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(page), "monitor</title>") {
+	if err != nil || response.StatusCode != http.StatusOK ||
+		!strings.Contains(string(page), "monitor</title>") {
 		t.Errorf("%s, %v\n%s", response.Status, err, page)
 	}
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
@@ -238,12 +261,14 @@ func (b *bed) monitor(t *testing.T) {
 	if err := c.Wait(); err != nil {
 		t.Errorf("Ctrl-C: %v", err)
 	}
-	if left := b.lab.Hosts[0].Exec(t, "sh", "-c", "ls /home/anna/mlframework/status/monitor/grants"); left != "" {
+	left := b.lab.Hosts[0].Exec(t, "sh", "-c", "ls /home/anna/mlframework/status/monitor/grants")
+	if left != "" {
 		t.Errorf("after Ctrl-C there are still grants: %s", left)
 	}
 }
 
-// tunnel starts check-status --monitor, and gives what it prints; "" when it ends without a link.
+// tunnel starts check-status --monitor, and returns what it prints up to the link; "" if it ends
+// without one.
 func (b *bed) tunnel(ctx context.Context, t *testing.T) (c *exec.Cmd, out io.Reader, link string) {
 	t.Helper()
 	c = b.command(ctx, "check-status", "--monitor")
@@ -256,7 +281,8 @@ func (b *bed) tunnel(ctx context.Context, t *testing.T) (c *exec.Cmd, out io.Rea
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text := make([]byte, 4096); !strings.HasSuffix(link, "\n") || !strings.Contains(link, "/login?"); {
+	text := make([]byte, 4096)
+	for !strings.HasSuffix(link, "\n") || !strings.Contains(link, "/login?") {
 		n, err := out.Read(text)
 		if link += string(text[:n]); err != nil {
 			t.Logf("check-status --monitor: %v, %q\n%s", c.Wait(), link, said.String())
@@ -266,18 +292,20 @@ func (b *bed) tunnel(ctx context.Context, t *testing.T) (c *exec.Cmd, out io.Rea
 	return c, out, link
 }
 
-// files pushes what changed.
+// files tests update-files.
 func (b *bed) files(t *testing.T) {
 	if said := b.must(t, "update-files"); !strings.Contains(said, "nothing changed") {
 		t.Errorf("at first: %s", said)
 	}
 	b.write(t, "more.txt", "another")
 	said := b.must(t, "update-files")
-	if strings.Count(said, "got 1 file, 7 bytes") != 3 || !strings.Contains(said, "sweeps that you submit now run it") {
+	if strings.Count(said, "got 1 file, 7 bytes") != 3 ||
+		!strings.Contains(said, "sweeps that you submit now run it") {
 		t.Errorf("one file changed: %s", said)
 	}
 	for _, h := range b.lab.Hosts {
-		if text := h.Exec(t, "cat", "/home/anna/mlframework/status/current/more.txt"); text != "another" {
+		text := h.Exec(t, "cat", "/home/anna/mlframework/status/current/more.txt")
+		if text != "another" {
 			t.Errorf("%s has %q", h.Name, text)
 		}
 	}
@@ -286,11 +314,12 @@ func (b *bed) files(t *testing.T) {
 	}
 }
 
-// stopped is about a container that ended.
+// stopped tests what is shown of a container that ended.
 func (b *bed) stopped(t *testing.T, worker *lab.Host) {
 	worker.Exec(t, "docker", "kill", "mlframework-status-worker")
 	b.look(t, func(o site.Overview, code int) bool {
-		return code == 1 && !o.Well && len(o.Faults) > 0 && o.Faults[0].Host == worker.Name && strings.Contains(o.Faults[0].What, "exit code 137")
+		return code == 1 && !o.Well && len(o.Faults) > 0 && o.Faults[0].Host == worker.Name &&
+			strings.Contains(o.Faults[0].What, "exit code 137")
 	})
 	worker.Exec(t, "docker", "start", "mlframework-status-worker")
 	b.well(t)
