@@ -26,6 +26,9 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 	if s.Record.Space == nil {
 		return "", errors.New("submit: the record has no space")
 	}
+	if err := m.checkTaskSize("record.space", s.Record.Recipe, s.Record.Space); err != nil {
+		return "", err
+	}
 	audit := AuditOf(ctx)
 	err = m.change(ctx, func(ctx context.Context) (core.Command, error) {
 		if _, err := m.repeated(ctx, audit, ""); err != nil { // Add finds the sweep
@@ -164,6 +167,9 @@ func (m *Master) Extend(ctx context.Context, id string, by api.Extension) error 
 		if record, _ := m.core.Record(id); m.core.Check(command(core.Revision{})) == nil {
 			if _, n, _ := record.Extended(by.Space); n == 0 {
 				return core.ExtendSweep{Sweep: id, Space: by.Space}, nil
+			}
+			if err := m.checkTaskSize("space", record.Recipe, by.Space); err != nil {
+				return nil, err
 			}
 		}
 		return m.goOn(id, by.Continuation, command)

@@ -194,6 +194,30 @@ func TestARemovalTakesThePlaceOfWhatWaits(t *testing.T) {
 	})
 }
 
+// A task that is too long to be sent keeps back none that goes with it.
+func TestATaskThatCannotBeSentLosesNoOther(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		q := memory.NewEncoding()
+		box, log := sending(t, q)
+		box.Send(batch(1), batch(2, string(make([]byte, 4<<20))), batch(3)) // 24 MiB of JSON
+		batches := q.Worker("w1").Consume(t.Context())
+		for _, want := range []int64{1, 3} {
+			select {
+			case d := <-batches:
+				if got := d.Items[0].Attempts[0].Index; got != want {
+					t.Errorf("task %d came, want %d", got, want)
+				}
+				_ = d.Ack()
+			case <-time.After(time.Minute):
+				t.Fatalf("task %d does not come", want)
+			}
+		}
+		if box.Pending() != 0 || !strings.Contains(log.String(), "task s-1/2") {
+			t.Errorf("%d messages wait: %s", box.Pending(), log)
+		}
+	})
+}
+
 // What waits for a worker is bounded, and that is said once.
 func TestWhatWaitsForAWorkerIsBounded(t *testing.T) {
 	timed(t, func(t *testing.T) {

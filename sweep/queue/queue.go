@@ -42,7 +42,8 @@ type MasterEndpoint interface {
 	// Publish sends batches to one worker, in order. They wait for a worker that is not there. When
 	// it returns nil they are durable. On an error it is not known which are: publishing the same
 	// attempts again is allowed, workers take the first. A batch that is too long for a message
-	// comes as several, in order.
+	// comes as several, in order. An attempt that is too long for one is never sent, and an error
+	// that is not ErrUnreachable; all others of the batches are sent.
 	Publish(ctx context.Context, worker string, batches ...task.Batch) error
 	// Events delivers what workers emit, in order for each worker, and each at least once. What
 	// cannot be read comes in the same deliveries.
@@ -98,6 +99,10 @@ type WorkerEndpoint interface {
 	// those that were not, in the next line's Missed. It never blocks.
 	OfferLine(l task.Line) bool
 }
+
+// MaxTaskBytes is how long a batch with one attempt may be, in bytes of JSON, for every queue to
+// send it.
+const MaxTaskBytes = 2 << 20
 
 // Status is how a queue is reached.
 type Status struct {

@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,25 +22,29 @@ func Encode(what string, v any, most int) ([]byte, error) {
 }
 
 // EncodeBatch returns the JSON of a batch. One that is longer than most bytes becomes several, in
-// order.
-func EncodeBatch(b *Batch, most int) ([][]byte, error) {
-	body, err := Encode("a batch of "+b.Sweep, b, most)
+// order. Attempts that are too long by themselves are left out; the error says which is the first.
+func EncodeBatch(b *Batch, most int) (bodies [][]byte, err error) {
+	what := "a batch of " + b.Sweep
+	if len(b.Attempts) == 1 {
+		what = "task " + ID{b.Sweep, b.Attempts[0].Index}.String()
+	}
+	body, err := Encode(what, b, most)
 	if _, long := errors.AsType[*tooLong](err); long && len(b.Attempts) > 1 {
 		first, second := *b, *b
 		half := len(b.Attempts) / 2
 		first.Attempts, second.Attempts = b.Attempts[:half], b.Attempts[half:]
-		one, err := EncodeBatch(&first, most)
-		if err != nil {
-			return nil, err
-		}
-		two, err := EncodeBatch(&second, most)
-		return append(one, two...), err
+		one, oneErr := EncodeBatch(&first, most)
+		two, twoErr := EncodeBatch(&second, most)
+		return append(one, two...), cmp.Or(oneErr, twoErr)
 	}
-	return [][]byte{body}, err
+	if err != nil {
+		return nil, err
+	}
+	return [][]byte{body}, nil
 }
 
 // EncodeAll returns JSON arrays of things in order. An array of several has about most bytes, and
-// at most MaxTogether things; the one thing of any other has at most mostOne bytes, without the
+// at most MaxPerMessage things; the one thing of any other has at most mostOne bytes, without the
 // brackets.
 func EncodeAll[T any](what string, things []T, most, mostOne int) (bodies [][]byte, err error) {
 	var body []byte

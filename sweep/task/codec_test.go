@@ -45,6 +45,37 @@ func TestEventsAreSplitAndStayInOrder(t *testing.T) {
 	}
 }
 
+// An attempt that is too long for a message keeps none of its batch back.
+func TestATooLongAttemptLosesNoOther(t *testing.T) {
+	t.Parallel()
+	b := task.Batch{Version: task.Version, Sweep: "a-1"}
+	for n := range 9 {
+		a := task.Attempt{Index: int64(n), Number: 1, Args: []string{}}
+		if n == 2 || n == 7 {
+			a.Args = []string{strings.Repeat("x", 2000)}
+		}
+		b.Attempts = append(b.Attempts, a)
+	}
+	bodies, err := task.EncodeBatch(&b, 1000)
+	want := "send task a-1/2: it is "
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("the error is %v; want %s", err, want)
+	}
+	var came []int64
+	for _, body := range bodies {
+		some, err := task.DecodeBatch(body, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range some[0].Attempts {
+			came = append(came, a.Index)
+		}
+	}
+	if diff := cmp.Diff([]int64{0, 1, 3, 4, 5, 6, 8}, came); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

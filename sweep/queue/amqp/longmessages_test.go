@@ -2,12 +2,16 @@ package amqp_test
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rabbitmq/amqp091-go"
 
+	"mlframework/sweep/queue"
 	"mlframework/sweep/queue/rights"
 	"mlframework/sweep/task"
 )
@@ -134,5 +138,44 @@ func TestTheBrokerTakesNoLongMessage(t *testing.T) {
 		if err != nil || c.Wait() != taken {
 			t.Errorf("%d bytes: taken %v, %v", bytes, !taken, err)
 		}
+	}
+}
+
+// An attempt that is too long for a message keeps back no other.
+func TestATooLongAttemptKeepsBackNoOther(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	batches := s.port(t, "w1").Consume(t.Context())
+	b := task.Batch{Version: task.Version, Sweep: "a-1"}
+	for n := range 5 {
+		b.Attempts = append(b.Attempts, task.Attempt{Index: int64(n), Number: 1})
+	}
+	b.Attempts[2].Args = []string{strings.Repeat("x", rights.MaxMessageBytes)}
+	var err error
+	for end := time.Now().Add(patience); ; {
+		err = s.hub.Publish(t.Context(), "w1", b, b)
+		if !errors.Is(err, queue.ErrUnreachable) || time.Now().After(end) {
+			break
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "task a-1/2") {
+		t.Errorf("the error is %v", err)
+	}
+	var came []int64
+	for late := time.After(patience); len(came) < 8; {
+		select {
+		case d := <-batches:
+			for _, a := range d.Items[0].Attempts {
+				came = append(came, a.Index)
+			}
+			if err := d.Ack(); err != nil {
+				t.Error(err)
+			}
+		case <-late:
+			t.Fatalf("tasks %v came", came)
+		}
+	}
+	if want := []int64{0, 1, 3, 4, 0, 1, 3, 4}; !slices.Equal(came, want) {
+		t.Errorf("tasks %v came, want %v", came, want)
 	}
 }

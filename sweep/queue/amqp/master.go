@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -89,20 +90,19 @@ func (h *MasterEndpoint) Close() { h.endpoint.close() }
 func (h *MasterEndpoint) Status() queue.Status { return h.endpoint.queueStatus() }
 
 // Publish implements queue.MasterEndpoint. Its errors are ErrUnreachable, but for a worker's name
-// or a batch that can never be sent.
+// or an attempt that can never be sent.
 func (h *MasterEndpoint) Publish(ctx context.Context, worker string, batches ...task.Batch) error {
 	if err := rights.CheckWorker(worker); err != nil {
 		return err
 	}
 	bodies := make([][]byte, 0, len(batches))
+	var tooLong error
 	for i := range batches {
 		some, err := task.EncodeBatch(&batches[i], maxSentBytes)
-		if err != nil {
-			return err
-		}
-		bodies = append(bodies, some...)
+		bodies, tooLong = append(bodies, some...), cmp.Or(tooLong, err)
 	}
-	return h.endpoint.publisher.publish(ctx, queueRoute(rights.TasksQueue(worker)), bodies)
+	err := h.endpoint.publisher.publish(ctx, queueRoute(rights.TasksQueue(worker)), bodies)
+	return cmp.Or(err, tooLong)
 }
 
 // RemoveWorker implements queue.MasterEndpoint.

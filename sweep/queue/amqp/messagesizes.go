@@ -1,6 +1,12 @@
 package amqp
 
-import "mlframework/sweep/queue/rights"
+import (
+	"mlframework/sweep/queue"
+	"mlframework/sweep/queue/rights"
+)
+
+// The broker takes what every queue has to send.
+var _ [maxSentBytes - queue.MaxTaskBytes]struct{}
 
 const (
 	// maxReadBytes is the longest message of the master that is read, and maxSentBytes the longest

@@ -5,6 +5,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -80,12 +81,11 @@ func (q *Queue) Publish(_ context.Context, worker string, batches ...task.Batch)
 		return queue.ErrUnreachable
 	}
 	to := q.endpoint(worker)
+	var tooLong error
 	for i := range batches {
-		if err := q.sendBatch(to, &batches[i]); err != nil {
-			return err
-		}
+		tooLong = cmp.Or(tooLong, q.sendBatch(to, &batches[i]))
 	}
-	return nil
+	return tooLong
 }
 
 // Events implements queue.MasterEndpoint.

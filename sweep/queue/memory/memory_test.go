@@ -2,8 +2,10 @@ package memory_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/queue/queuetest"
@@ -32,6 +34,39 @@ func testContract(t *testing.T, open func() *memory.Queue) {
 			DeadLetter: q.AddDeadLetter,
 		}
 	})
+}
+
+// An attempt that is too long for a message keeps back no other.
+func TestATooLongAttemptKeepsBackNoOther(t *testing.T) {
+	t.Parallel()
+	q := memory.NewEncoding()
+	var all []task.Batch
+	for n := range 3 {
+		b := task.Batch{Version: task.Version, Sweep: "a-1",
+			Attempts: []task.Attempt{{Index: int64(n), Number: 1}}}
+		if n == 1 {
+			b.Attempts[0].Args = []string{string(make([]byte, 4<<20))} // 24 MiB of JSON
+		}
+		all = append(all, b)
+	}
+	err := q.Publish(t.Context(), "w1", all...)
+	if err == nil || !strings.Contains(err.Error(), "task a-1/1") {
+		t.Errorf("the error is %v", err)
+	}
+	batches := q.Worker("w1").Consume(t.Context())
+	for _, want := range []int64{0, 2} {
+		select {
+		case d := <-batches:
+			if got := d.Items[0].Attempts[0].Index; got != want {
+				t.Errorf("task %d came, want %d", got, want)
+			}
+			if err := d.Ack(); err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("task %d does not come", want)
+		}
+	}
 }
 
 func TestPurgeTellsHowManyBatchesItDropped(t *testing.T) {
