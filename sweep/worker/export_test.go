@@ -86,6 +86,21 @@ func (o *Outbox) InMemory() int {
 	return len(o.events)
 }
 
+// StartLog is the record of starts beside a spool.
+type StartLog struct{ startLog }
+
+// NewStartLog makes the record of a process of worker w1, and tells which starts the process before
+// it recorded, and whether these are all.
+func NewStartLog(spool string) (l *StartLog, before []task.Event, whole bool) {
+	l = &StartLog{}
+	l.init(Options{Name: "w1", Spool: spool, Log: slog.New(slog.DiscardHandler)})
+	before, whole = l.previous()
+	return l, before, whole
+}
+
+// Record is record.
+func (l *StartLog) Record(slot int, e task.Event) { l.record(slot, e) }
+
 // Mask hides secrets in what is written in pieces.
 func Mask(secrets []string, pieces ...[]byte) (out []byte, held int) {
 	m := newMask(secrets)

@@ -18,12 +18,12 @@ import (
 // synced: data survives the end of a process without that.
 type startLog struct {
 	worker string
-	// "": nothing is kept
-	folder string
 	log    *slog.Logger
 
-	mu    sync.Mutex
-	files map[int]*os.File // by slot
+	mu sync.Mutex
+	// "": nothing is kept
+	folder string
+	files  map[int]*os.File // by slot
 	// the first failure has been logged
 	failed bool
 }
@@ -51,12 +51,13 @@ func (l *startLog) previous() (events []task.Event, kept bool) {
 			kept = false
 			continue
 		}
-		// The rest of a longer record may follow. An incomplete one was cut while it was written,
-		// before the program started.
-		if json.NewDecoder(bytes.NewReader(text)).Decode(&event) == nil &&
-			event.Kind == task.StartedEvent && event.Worker == l.worker {
-			events = append(events, event)
+		// The rest of a longer record may follow.
+		if json.NewDecoder(bytes.NewReader(text)).Decode(&event) != nil ||
+			event.Kind != task.StartedEvent || event.Worker != l.worker {
+			kept = false // it could not be written
+			continue
 		}
+		events = append(events, event)
 	}
 	if err := os.MkdirAll(l.folder, 0o700); err != nil {
 		l.logFailure(err)
@@ -64,8 +65,11 @@ func (l *startLog) previous() (events []task.Event, kept bool) {
 	return events, kept
 }
 
-// record stores the start of an attempt in a slot before its program starts.
+// record stores the start of an attempt in a slot before its program starts. If it cannot, the next
+// process finds that the record is not complete.
 func (l *startLog) record(slot int, e task.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.folder == "" {
 		return
 	}
@@ -73,21 +77,29 @@ func (l *startLog) record(slot int, e task.Event) {
 	if err != nil {
 		return // an event can always be written
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	f := l.files[slot]
 	if f == nil {
 		f, err = os.OpenFile(filepath.Join(l.folder, strconv.Itoa(slot)), os.O_CREATE|os.O_WRONLY,
 			0o600)
 		if err != nil {
-			l.logFailure(err)
+			l.giveUp(err)
 			return
 		}
 		l.files[slot] = f
 	}
 	if _, err := f.WriteAt(text, 0); err != nil {
 		l.logFailure(err)
+		if err := f.Truncate(0); err != nil {
+			l.giveUp(err)
+		}
 	}
+}
+
+// giveUp removes the record, as it cannot even say that it lacks a start. The caller holds the lock.
+func (l *startLog) giveUp(err error) {
+	l.logFailure(err)
+	l.removeAll()
+	l.folder = ""
 }
 
 func (l *startLog) logFailure(err error) {
@@ -102,9 +114,13 @@ func (l *startLog) logFailure(err error) {
 func (l *startLog) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.folder == "" {
-		return
+	if l.folder != "" {
+		l.removeAll()
 	}
+}
+
+// removeAll removes the files and their folder. The caller holds the lock.
+func (l *startLog) removeAll() {
 	for slot, f := range l.files {
 		if err := f.Close(); err != nil {
 			l.logFailure(err)
