@@ -12,8 +12,8 @@ import (
 	"mlframework/infra/plan"
 )
 
-// credentials looks which credentials on hosts are others than the master's host keeps, and what is
-// to be renewed.
+// credentials finds which credentials on hosts differ from those that the master's host keeps, and
+// what needs renewal.
 func (u *up) credentials(ctx context.Context) error {
 	master := u.machines[u.request.Master]
 	kept, err := u.kept(ctx, master)
@@ -28,7 +28,7 @@ func (u *up) credentials(ctx context.Context) error {
 		m.found.Outdated = nil
 		l := layout.Root(m.found.Root)
 		if m.found.Marker == nil || m != master && u.request.DryRun != nil {
-			return nil // there is nothing yet, or the program would have to be brought to look
+			return nil // the host has none yet, or reading them would need the program there
 		}
 		if m == master {
 			if err := m.compare(ctx, *kept, broker.Master, l.Master()); err != nil {
@@ -39,7 +39,7 @@ func (u *up) credentials(ctx context.Context) error {
 	})))
 }
 
-// kept reads the secrets that the master's host keeps; nil where there is no cluster yet.
+// kept returns the secrets that the master's host keeps; nil if there is no cluster yet.
 func (u *up) kept(ctx context.Context, master *machine) (*broker.Secrets, error) {
 	file := layout.Root(master.found.Root).Secrets()
 	text, err := master.text(ctx, file)
@@ -69,8 +69,8 @@ func (u *up) due(ctx context.Context, master *machine, kept broker.Secrets) (d p
 	return d, nil
 }
 
-// compare notes when a folder of the host has other credentials of a user than are kept. That it
-// has none says nothing: they are written before whoever needs them is started.
+// compare records in found.Outdated that a folder of the host has other credentials of a user than
+// kept. A folder without credentials does not count: they are written before the container starts.
 func (m *machine) compare(ctx context.Context, kept broker.Secrets, user, dir string) error {
 	files, err := kept.Client(user)
 	if err != nil {
@@ -104,7 +104,7 @@ func (u *up) checkRotation() error {
 	return nil
 }
 
-// rotate makes all secrets of the broker anew, and keeps them.
+// rotate replaces all secrets of the broker on the master's host.
 func (a *applier) rotate(ctx context.Context, m *machine, do plan.Rotate) error {
 	_, err := a.changeSecrets(ctx, m, func(s broker.Secrets) (broker.Secrets, error) {
 		before := s
@@ -120,14 +120,15 @@ func (a *applier) rotate(ctx context.Context, m *machine, do plan.Rotate) error 
 	return err
 }
 
-// beginRotation notes how to go back to the secrets of before, until the broker is told of the new
-// ones.
+// beginRotation registers how to restore the secrets of before. That is possible until the broker
+// is told of the new ones.
 func (a *applier) beginRotation(m *machine, before broker.Secrets) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before.Pending = true // a broker that restarts meanwhile has the new ones, and is to be told
 	a.before = &before
-	a.undone = append(a.undone, undo{host: m.name, what: "keep the passwords and certificates of before", rotation: true,
+	a.undone = append(a.undone, undo{host: m.name, rotation: true,
+		what: "keep the passwords and certificates of before",
 		do: func(ctx context.Context) error {
 			a.mu.Lock()
 			cannotGoBack := a.cannotGoBack
@@ -135,13 +136,16 @@ func (a *applier) beginRotation(m *machine, before broker.Secrets) {
 			if cannotGoBack {
 				return errors.New("some of the new ones were not taken back")
 			}
-			_, err := a.changeSecrets(ctx, m, func(broker.Secrets) (broker.Secrets, error) { return before, nil })
+			_, err := a.changeSecrets(ctx, m, func(broker.Secrets) (broker.Secrets, error) {
+				return before, nil
+			})
 			return err
 		}})
 }
 
-// undoesRotation notes how to take back files of secrets that a rotation writes.
-func (a *applier) undoesRotation(m *machine, do plan.Secrets, files func(broker.Secrets) []broker.File) {
+// undoesRotation registers how to restore the files that a step of a rotation is about to write.
+func (a *applier) undoesRotation(m *machine, do plan.Secrets,
+	files func(broker.Secrets) []broker.File) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.before == nil {
@@ -151,7 +155,8 @@ func (a *applier) undoesRotation(m *machine, do plan.Secrets, files func(broker.
 	if len(before) == 0 {
 		return
 	}
-	a.undone = append(a.undone, undo{host: m.name, what: "write the credentials of before", rotation: true,
+	a.undone = append(a.undone, undo{host: m.name, rotation: true,
+		what: "write the credentials of before",
 		do: func(ctx context.Context) error {
 			err := m.put(ctx, do.Dir, before, do.UID, do.GID)
 			if err != nil {
@@ -163,7 +168,8 @@ func (a *applier) undoesRotation(m *machine, do plan.Secrets, files func(broker.
 		}})
 }
 
-// commitRotation begins what a rotation does not go back from: the broker may have the new secrets.
+// commitRotation drops what would undo the rotation, as the broker may have the new secrets from
+// now on.
 func (a *applier) commitRotation() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -171,9 +177,11 @@ func (a *applier) commitRotation() {
 	a.undone = slices.DeleteFunc(a.undone, func(u undo) bool { return u.rotation })
 }
 
-// finish forgets the authority of before.
+// finish removes the authority of before from the secrets.
 func (a *applier) finish(ctx context.Context, m *machine) error {
-	_, err := a.changeSecrets(ctx, m, func(s broker.Secrets) (broker.Secrets, error) { return s.Finished(), nil })
+	_, err := a.changeSecrets(ctx, m, func(s broker.Secrets) (broker.Secrets, error) {
+		return s.Finished(), nil
+	})
 	return err
 }
 

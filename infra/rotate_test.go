@@ -21,7 +21,7 @@ import (
 	"mlframework/infra/plan"
 )
 
-// secretFiles are all files with secrets of the cluster, by their paths.
+// secretFiles returns the files with secrets of the cluster, by HOST FOLDER/NAME.
 func (f *fakeHosts) secretFiles() map[string]string {
 	f.t.Helper()
 	all := map[string]string{}
@@ -48,7 +48,7 @@ func (f *fakeHosts) secretFiles() map[string]string {
 	return all
 }
 
-// kept are the secrets that the master's host keeps.
+// kept returns the secrets that the master's host keeps.
 func (f *fakeHosts) kept(master string) broker.Secrets {
 	f.t.Helper()
 	text, err := os.ReadFile(f.root(master).Secrets())
@@ -62,12 +62,13 @@ func (f *fakeHosts) kept(master string) broker.Secrets {
 	return s
 }
 
-// agree checks that all hosts have what the master's host keeps, and that nothing is to be finished.
+// agree checks that all hosts have what the master's host keeps, and that no rotation is
+// unfinished.
 func (f *fakeHosts) agree(master string, workers ...string) {
 	f.t.Helper()
 	s := f.kept(master)
 	if s.Pending || len(s.Previous) > 0 {
-		f.t.Errorf("pending: %v, and %d bytes of certificates of before", s.Pending, len(s.Previous))
+		f.t.Errorf("pending: %v, and %d bytes of old certificates", s.Pending, len(s.Previous))
 	}
 	has := func(dir string, files []broker.File) {
 		f.t.Helper()
@@ -95,7 +96,7 @@ func (f *fakeHosts) agree(master string, workers ...string) {
 	}
 }
 
-// ids are those of the containers of a host.
+// ids returns the ids of a host's containers, by name.
 func (e *engine) ids() map[string]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,7 +107,7 @@ func (e *engine) ids() map[string]string {
 	return all
 }
 
-// told returns how often something was run in the broker's container with an argument.
+// told returns how many commands with an argument were run in the broker's container.
 func (e *engine) told(argument string) (n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -137,8 +138,9 @@ func TestRotate(t *testing.T) {
 	if _, err := f.up(r); err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []string{"make new passwords and certificates", "write the worker's credentials",
-		"close all connections", "make new tokens of the monitor", "restart the monitor"} {
+	for _, step := range []string{"make new passwords and certificates",
+		"write the worker's credentials", "close all connections",
+		"make new tokens of the monitor", "restart the monitor"} {
 		if !strings.Contains(dry.String(), step) {
 			t.Errorf("the plan has no %q:\n%s", step, dry.String())
 		}
@@ -154,8 +156,9 @@ func TestRotate(t *testing.T) {
 	after := f.secretFiles()
 	for name, text := range before {
 		same := after[name] == text
-		if stays := strings.HasSuffix(name, "/rabbitmq.conf") || strings.HasSuffix(name, "/enabled_plugins") ||
-			strings.HasSuffix(name, "/.erlang.cookie"); same != stays {
+		stays := slices.Contains([]string{"rabbitmq.conf", "enabled_plugins", ".erlang.cookie"},
+			filepath.Base(name))
+		if same != stays {
 			t.Errorf("%s is as before: %v", name, same)
 		}
 	}
@@ -209,7 +212,9 @@ func TestRotationThatIsInterrupted(t *testing.T) {
 			if d := cmp.Diff(before, after); back != (d == "") {
 				t.Errorf("all is as before: %v", d == "")
 			}
-			said := slices.ContainsFunc(f.warned, func(w string) bool { return strings.Contains(w, "infrainit -f goes on") })
+			said := slices.ContainsFunc(f.warned, func(w string) bool {
+				return strings.Contains(w, "infrainit -f goes on")
+			})
 			if unfinished := len(f.kept("gpu1").Previous) > 0; said != unfinished {
 				t.Errorf("there is something to finish: %v; warned was %q", unfinished, f.warned)
 			}
@@ -241,7 +246,8 @@ func TestRotationThatFails(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "ended with 69") {
 		t.Errorf("%v", err)
 	}
-	if !f.kept("gpu1").Pending || f.secretFiles()["gpu2 secrets/credentials"] == before["gpu2 secrets/credentials"] {
+	const worker = "gpu2 secrets/credentials"
+	if !f.kept("gpu1").Pending || f.secretFiles()[worker] == before[worker] {
 		t.Error("it has gone back, although the broker may have the new passwords")
 	}
 	f.hosts["gpu1"].engine.exit = 0
@@ -295,7 +301,8 @@ func TestNobodyJoinsDuringARotation(t *testing.T) {
 	joins := f.request("gpu1", "gpu3")
 	joins.Master = ""
 	_, err := f.up(joins)
-	if p, refused := errors.AsType[plan.Problems](err); !refused || len(p) != 1 || p[0].Host != "gpu1" ||
+	p, refused := errors.AsType[plan.Problems](err)
+	if !refused || len(p) != 1 || p[0].Host != "gpu1" ||
 		!strings.Contains(p[0].Remedy, "infrainit -f") {
 		t.Errorf("%v", err)
 	}
@@ -317,7 +324,8 @@ func TestRotationOfAnEarlierRelease(t *testing.T) {
 	c := plan.Cluster{Name: "c", Master: "gpu1", Rotate: true}
 	found := map[string]plan.Found{"gpu1": {Containers: []docker.Container{},
 		Logins: plan.Logins{Users: []string{broker.Master, broker.Shared}}}}
-	if p := plan.CheckRotation(c, found); len(p) != 1 || !strings.Contains(p[0].Remedy, "infrainit -f --rotate") {
+	p := plan.CheckRotation(c, found)
+	if len(p) != 1 || !strings.Contains(p[0].Remedy, "infrainit -f --rotate") {
 		t.Errorf("%v", p)
 	}
 	c.Rotate = false
@@ -338,7 +346,8 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}})
+	listener, err := tls.Listen("tcp", "127.0.0.1:0",
+		&tls.Config{Certificates: []tls.Certificate{pair}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +358,7 @@ func TestCertificates(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_ = conn.(*tls.Conn).Handshake() // whoever does not like it says so
+			_ = conn.(*tls.Conn).Handshake() // the client reports its errors
 			_ = conn.Close()
 		}
 	}()
@@ -359,8 +368,8 @@ func TestCertificates(t *testing.T) {
 	look := func(c *infra.Cluster) []infra.Certificate { return c.Certificates(t.Context()) }
 	open := func() *infra.Cluster {
 		t.Helper()
-		c, err := infra.Open(t.Context(), infra.Place{Name: "c", Owner: "anna", Folder: "ml/c", Master: "gpu1",
-			Targets: f.request("gpu1").Targets}, o)
+		c, err := infra.Open(t.Context(), infra.Place{Name: "c", Owner: "anna", Folder: "ml/c",
+			Master: "gpu1", Targets: f.request("gpu1").Targets}, o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,12 +38,14 @@ func TestRotated(t *testing.T) {
 	once := rotated(before)
 	twice := rotated(once) // the first was cut off
 	for user, password := range before.Passwords {
-		if now := twice.Passwords[user]; now == "" || now == password || now == once.Passwords[user] {
+		now := twice.Passwords[user]
+		if now == "" || now == password || now == once.Passwords[user] {
 			t.Errorf("the password of %s is %q, and was %q", user, now, password)
 		}
 	}
-	if len(twice.Passwords) != len(before.Passwords) || twice.Cookie != before.Cookie || !twice.Pending {
-		t.Errorf("%d users of %d, pending: %v", len(twice.Passwords), len(before.Passwords), twice.Pending)
+	users := len(twice.Passwords)
+	if users != len(before.Passwords) || twice.Cookie != before.Cookie || !twice.Pending {
+		t.Errorf("%d users of %d, pending: %v", users, len(before.Passwords), twice.Pending)
 	}
 	last := twice.Finished()
 	for _, c := range []struct {
@@ -74,7 +76,8 @@ func TestRenewal(t *testing.T) {
 		after             time.Duration
 		server, authority bool
 	}{
-		{0, false, false}, {180 * day, false, false}, {184 * day, true, false}, {500 * day, true, false},
+		{0, false, false}, {180 * day, false, false},
+		{184 * day, true, false}, {500 * day, true, false},
 		{9*365*day + day, true, true},
 	} {
 		server, authority, err := s.Due(now.Add(c.after))
@@ -101,7 +104,8 @@ func TestRenewal(t *testing.T) {
 	until, err = broker.End(last.Server.Certificate)
 	authority, wrong := broker.End(s.Authority.Certificate)
 	if err != nil || wrong != nil || !until.Equal(authority) {
-		t.Errorf("it holds until %v, and its authority until %v: %v, %v", until, authority, err, wrong)
+		t.Errorf("it holds until %v, and its authority until %v: %v, %v", until, authority, err,
+			wrong)
 	}
 	if _, err := broker.End([]byte("none")); err == nil {
 		t.Error("what is no certificate has an end")

@@ -9,16 +9,16 @@ import (
 	"mlframework/infra/layout"
 )
 
-// A rotation replaces every password and certificate while sweeps run. What the master's host keeps
-// is what is wanted: it changes first, and then the credentials of all hosts, which trust two
-// authorities from then on. Only then the broker takes its new files, and closes all connections:
-// whoever comes back reads its credentials anew. Last, the authority of before is forgotten.
+// A rotation replaces every password and certificate while sweeps run. The master's host keeps the
+// wanted secrets: they change first, then the credentials on all hosts, which trust two authorities
+// from then on. Only then does the broker load its new files and close all connections: clients
+// read their credentials again when they reconnect. Finally, the previous authority is removed.
 //
 // A call that is cut off before the broker has changed leaves connections that go on, and one
 // after that hosts that can come back; the next call finds which credentials are outdated
 // (Found.Outdated) and what is to be finished (Due.Rotation).
 
-// MonitorTokens is for whom the monitor's tokens are.
+// MonitorTokens is the value of Secrets.For with which new tokens of the monitor are made.
 const MonitorTokens = "monitor tokens"
 
 // CheckRotation finds what keeps the secrets of a cluster from being rotated, and a rotation that
@@ -72,7 +72,7 @@ func (m *maker) outdated(host, user string) bool {
 	return m.turns() || slices.Contains(m.found[host].Outdated, user)
 }
 
-// rotate is a rotation until the broker's own files are written.
+// rotate adds the steps of a rotation up to writing the broker's files.
 func (m *maker) rotate(l Logins) {
 	master := m.Master
 	if m.rotates() {
@@ -88,13 +88,13 @@ func (m *maker) rotate(l Logins) {
 	m.add(master, "broker files", "write the broker's secrets", m.brokerFiles(l), needs...)
 }
 
-// keepsUser reports whether the worker of a host has its user until the end of the plan, or until it
-// has left.
+// keepsUser reports whether the worker of a host has its user while the plan is carried out.
 func (m *maker) keepsUser(host string) bool {
 	return slices.Contains(m.usersMeanwhile(), broker.WorkerUser(host))
 }
 
-// takes looks whether the broker takes everybody's new credentials, and trusts its certificate.
+// takes adds steps that check whether master and workers can log in with their new credentials, and
+// trust the broker's certificate.
 func (m *maker) takes() {
 	f := m.found[m.Master]
 	program := f.layout().Sweepd(m.Sweepd[f.Arch])
@@ -103,7 +103,7 @@ func (m *maker) takes() {
 		Login{program, f.layout().Master(), at, loginWait}, m.Master+"/users", m.Master+"/sweepd")
 	for _, h := range m.Hosts {
 		if h.Work == nil || !m.runs(h.Name, Worker) {
-			continue // one that is started reaches the broker before
+			continue // one that is started is checked before
 		}
 		f, at := m.found[h.Name], at
 		if h.Name != m.Master {
@@ -115,8 +115,8 @@ func (m *maker) takes() {
 	}
 }
 
-// reportedNeed is what a worker that is not restarted has to do before it is waited for; "" is
-// nothing.
+// reportedNeed returns the step after which a worker that is not restarted can report; "" if there
+// is none.
 func (m *maker) reportedNeed(host string) string {
 	switch {
 	case !m.runs(host, Worker):
@@ -129,7 +129,7 @@ func (m *maker) reportedNeed(host string) string {
 	return ""
 }
 
-// monitor is the monitor, with its certificate and its tokens.
+// monitor adds the steps of the monitor, with its certificate and its tokens.
 func (m *maker) monitor(h Host, needs []string) {
 	f := m.found[h.Name]
 	l := f.layout()
@@ -141,27 +141,31 @@ func (m *maker) monitor(h Host, needs []string) {
 	}
 	if certified {
 		m.add(h.Name, "certificate", "write the monitor's certificate",
-			Secrets{Dir: l.Certificate(), For: Monitor, Names: m.monitorNames(h, f), UID: uid, GID: gid}, h.Name+"/folders", h.Name+"/secrets")
+			Secrets{Dir: l.Certificate(), For: Monitor, Names: m.monitorNames(h, f), UID: uid,
+				GID: gid}, h.Name+"/folders", h.Name+"/secrets")
 		needs = append(needs, h.Name+"/certificate")
 	}
 	if m.turns() {
 		m.add(h.Name, "tokens", "make new tokens of the monitor",
-			Secrets{Dir: l.Monitor(), For: MonitorTokens, UID: uid, GID: gid}, h.Name+"/folders", h.Name+"/users")
+			Secrets{Dir: l.Monitor(), For: MonitorTokens, UID: uid, GID: gid}, h.Name+"/folders",
+			h.Name+"/users")
 		needs = append(needs, h.Name+"/tokens")
 	}
-	if runs && m.turns() { // for its tokens; a certificate that is renewed it reads by itself
-		m.add(h.Name, Monitor, "restart the monitor", Restart{m.Container(Monitor), shortGrace}, needs...)
+	if runs && m.turns() { // for its tokens: it reads a renewed certificate by itself
+		m.add(h.Name, Monitor, "restart the monitor", Restart{m.Container(Monitor), shortGrace},
+			needs...)
 		return
 	}
 	m.container(h, Monitor, "start the monitor", needs...)
 }
 
-// finish ends a rotation.
+// finish adds the last steps of a rotation.
 func (m *maker) finish() {
 	if !m.turns() {
 		return
 	}
-	needs := []string{m.Master + "/users", m.Master + "/login again", m.Master + "/users at last", m.Master + "/" + Monitor}
+	needs := []string{m.Master + "/users", m.Master + "/login again", m.Master + "/users at last",
+		m.Master + "/" + Monitor}
 	for _, name := range m.others() {
 		needs = append(needs, name+"/reach", name+"/remove worker")
 	}
@@ -169,8 +173,8 @@ func (m *maker) finish() {
 	f := m.found[m.Master]
 	uid, gid := f.RunAs()
 	const title = "trust the new certificates alone"
-	m.add(m.Master, "trust", title, Secrets{Dir: f.layout().Master(), For: broker.Master, UID: uid, GID: gid},
-		m.Master+"/finish", m.Master+"/credentials")
+	login := Secrets{Dir: f.layout().Master(), For: broker.Master, UID: uid, GID: gid}
+	m.add(m.Master, "trust", title, login, m.Master+"/finish", m.Master+"/credentials")
 	for _, h := range m.Hosts {
 		if h.Work != nil {
 			m.add(h.Name, "trust of worker", title, m.workerLogin(h.Name), m.Master+"/finish",

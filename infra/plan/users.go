@@ -7,19 +7,20 @@ import (
 	"mlframework/infra/layout"
 )
 
-// The broker has a user for the master and one for each worker. Three things keep a change of users from being lost when
-// infrainit is cut off: the master's host keeps who is to be there before the broker is told (Logins.Pending), a worker's
-// credentials are written before that note is taken away, and users go only when nobody can need them any more.
+// The broker has a user for the master and one for each worker. Three rules keep a change of users
+// from being lost when infrainit is interrupted: the master's host records the wanted users before
+// the broker is told (Logins.Pending), a worker's credentials are written before that record is
+// cleared, and users are deleted only when no worker can need them any more.
 
-// logins are the users that the broker has now.
+// logins returns the users that the broker has now.
 func (m *maker) logins() Logins { return m.found[m.Master].Logins }
 
-// fresh reports whether the broker begins with nothing but its files.
+// fresh reports whether the broker has no volume yet, and will start with its files alone.
 func (m *maker) fresh() bool {
 	return !slices.Contains(m.found[m.Master].Volumes, m.volumeName(Broker))
 }
 
-// usersAtLast are the users that the broker is to have.
+// usersAtLast returns the users that the broker has after the plan.
 func (m *maker) usersAtLast() []string {
 	users := []string{broker.Master}
 	for _, h := range m.record(false).Hosts {
@@ -35,12 +36,14 @@ func (m *maker) usersAtLast() []string {
 	return users
 }
 
-// usersMeanwhile are the users while the plan is carried out: those that there are and those that there will be, but for
-// workers of hosts that leave and are away, who have nothing more to say.
+// usersMeanwhile returns the users while the plan is carried out: the present and the wanted ones,
+// without those of workers whose host leaves and is away. Those lose access at once.
 func (m *maker) usersMeanwhile() []string {
 	users := m.usersAtLast()
 	for _, user := range m.logins().Users {
-		away := slices.ContainsFunc(m.Away, func(host string) bool { return broker.WorkerUser(host) == user })
+		away := slices.ContainsFunc(m.Away, func(host string) bool {
+			return broker.WorkerUser(host) == user
+		})
 		if !away {
 			users = append(users, user)
 		}
@@ -49,8 +52,8 @@ func (m *maker) usersMeanwhile() []string {
 	return slices.Compact(users)
 }
 
-// needsShared reports whether a worker may run on after this plan that logs in as the user that all workers shared: on a
-// host that stays in the cluster and is not looked at, or whose worker is not touched.
+// needsShared reports whether after the plan a worker may still log in as the user that all workers
+// shared: on a host that stays in the cluster and was not reached, or whose worker is not replaced.
 func (m *maker) needsShared() bool {
 	return slices.ContainsFunc(m.record(false).Hosts, func(h layout.RecordHost) bool {
 		f, reached := m.found[h.Name]
@@ -65,36 +68,38 @@ func (m *maker) needsShared() bool {
 	})
 }
 
-// works reports whether a host is wanted with a worker.
+// works reports whether the host is to have a worker.
 func (m *maker) works(host string) bool {
 	h, wanted := m.host(host)
 	return wanted && h.Work != nil
 }
 
-// usersChange reports whether the broker is to be told of users.
+// usersChange reports whether the broker has to load its users anew.
 func (m *maker) usersChange() bool {
-	return m.logins().Pending || m.renews() || m.turns() || !slices.Equal(m.usersMeanwhile(), m.logins().Users)
+	return m.logins().Pending || m.renews() || m.turns() ||
+		!slices.Equal(m.usersMeanwhile(), m.logins().Users)
 }
 
-// isNew reports whether the credentials of a worker that runs may be none that the broker knows.
+// isNew reports whether a running worker may have credentials that the broker does not accept.
 func (m *maker) isNew(host string) bool {
 	user := broker.WorkerUser(host)
 	return m.logins().Pending || m.outdated(host, user) || !slices.Contains(m.logins().Users, user)
 }
 
-// brokerFiles are what the broker's container mounts.
+// brokerFiles returns the action that writes the files that the broker's container mounts.
 func (m *maker) brokerFiles(l Logins) Secrets {
 	f := m.found[m.Master]
 	uid, gid := f.RunAs()
 	return Secrets{Dir: f.layout().Broker(), For: Broker, Logins: l, UID: uid, GID: gid}
 }
 
-// users has the broker take new users, before their workers start.
+// users has the broker load new users before their workers start.
 func (m *maker) users() {
 	if !m.usersChange() || m.fresh() { // a new broker reads its files when it starts
 		return
 	}
-	needs := []string{m.Master + "/secrets", m.Master + "/broker files", m.Master + "/" + Broker, m.Master + "/login"}
+	needs := []string{m.Master + "/secrets", m.Master + "/broker files", m.Master + "/" + Broker,
+		m.Master + "/login"}
 	for _, h := range m.Hosts {
 		if h.Work != nil && m.runs(h.Name, Worker) && m.isNew(h.Name) {
 			m.writeLogin(h)
@@ -103,10 +108,13 @@ func (m *maker) users() {
 	}
 	l := Logins{Users: m.usersMeanwhile()}
 	title := "bring the broker's users up to date"
-	do := Users{Container: m.Container(Broker), Logins: l, Back: m.usersBefore(), Files: m.brokerFiles(l), Close: m.turns()}
+	do := Users{Container: m.Container(Broker), Logins: l, Back: m.usersBefore(),
+		Files: m.brokerFiles(l), Close: m.turns()}
 	switch {
 	case m.turns():
-		title, do.Back = "have the broker take the new passwords and its certificate, and close all connections", nil
+		title = "have the broker take the new passwords and its certificate, and close all " +
+			"connections"
+		do.Back = nil
 	case m.renews():
 		title = "have the broker take its certificate"
 	}
@@ -116,11 +124,15 @@ func (m *maker) users() {
 	}
 }
 
-// usersBefore are the users without those that are new and that no container can have used; nil when that is all of them.
+// usersBefore returns the users that a rollback leaves: without new ones that no container can have
+// used. It returns nil if there are none of those.
 func (m *maker) usersBefore() []string {
 	all := m.usersMeanwhile()
 	users := slices.DeleteFunc(slices.Clone(all), func(user string) bool {
-		return !slices.Contains(m.logins().Users, user) && slices.ContainsFunc(m.Hosts, func(h Host) bool {
+		if slices.Contains(m.logins().Users, user) {
+			return false
+		}
+		return slices.ContainsFunc(m.Hosts, func(h Host) bool {
 			_, there := m.found[h.Name].role(m.Name, Worker)
 			return broker.WorkerUser(h.Name) == user && !there
 		})
@@ -131,7 +143,8 @@ func (m *maker) usersBefore() []string {
 	return users
 }
 
-// usersGo takes from the broker who has left, and the user that all workers shared when the last of them has its own.
+// usersGo deletes the users of workers that left, and the user that all workers shared once each
+// has its own.
 func (m *maker) usersGo() {
 	last := m.usersAtLast()
 	before := m.usersMeanwhile()
@@ -143,8 +156,11 @@ func (m *maker) usersGo() {
 		needs = append(needs, name+"/"+Worker, name+"/remove worker")
 	}
 	files := m.brokerFiles(Logins{Users: last, Pending: true})
-	m.add(m.Master, "secrets at last", "take out users of the broker that are not needed any more", files,
-		append(needs, m.Master+"/users", m.Master+"/login", m.Master+"/secrets")...)
+	needs = append(needs, m.Master+"/users", m.Master+"/login", m.Master+"/secrets")
+	m.add(m.Master, "secrets at last", "take out users of the broker that are not needed any more",
+		files, needs...)
 	l := Logins{Users: last}
-	m.add(m.Master, "users at last", "have the broker forget them", Users{Container: m.Container(Broker), Logins: l, Files: m.brokerFiles(l)}, m.Master+"/secrets at last")
+	do := Users{Container: m.Container(Broker), Logins: l, Files: m.brokerFiles(l)}
+	m.add(m.Master, "users at last", "have the broker forget them", do,
+		m.Master+"/secrets at last")
 }
