@@ -98,8 +98,8 @@ var layers = []layer{
 		[]string{"internal/leaktest", "sweep/queue/memory", "sweep/space"},
 		"a worker knows the queue, and neither master nor store: it runs on other machines"},
 	{"sweep/master", []string{"sweep/api", "sweep/core", "sweep/human", "sweep/metric",
-		"sweep/queue", "sweep/secret", "sweep/store", "sweep/table", "sweep/task"},
-		[]string{"internal/leaktest", "sweep/queue/memory", "sweep/space"},
+		"sweep/queue", "sweep/secret", "sweep/space", "sweep/store", "sweep/table", "sweep/task"},
+		[]string{"internal/leaktest", "sweep/queue/memory"},
 		"it knows the contract of the queue, not which queue it is, and no worker"},
 
 	{"sweep/listing", []string{"sweep/api", "sweep/core", "sweep/failure", "sweep/group",
