@@ -24,6 +24,8 @@ type collector struct {
 	// nil: the definition names none
 	files *metricFiles
 	send  func(samples []metric.Sample, newest metric.Final)
+	// reports whether what is sent would wait
+	waits func() bool
 
 	mu      sync.Mutex
 	pending []metric.Sample
@@ -72,15 +74,24 @@ func (c *collector) final() metric.Final { return mergeFinal(c.series.Final(), c
 // maxNewest is for how many metrics the current value is sent while an attempt runs.
 const maxNewest = 200
 
-// sendRunning sends what was collected while the attempt runs.
+// sendRunning sends what was collected while the attempt runs. Current values are sent once they
+// need not wait: otherwise more of them would wait with every second, and all but the last are
+// outdated. The number of samples is limited anyway.
 func (c *collector) sendRunning() {
-	newest := c.final()
+	var newest metric.Final
+	later := c.waits()
+	if !later {
+		newest = c.final()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timer == nil { // it has ended
 		return
 	}
 	c.timer = nil
+	if later {
+		c.timer = time.AfterFunc(samplesEvery, c.sendRunning)
+	}
 	c.sendPending(newest[:min(len(newest), maxNewest)])
 }
 
@@ -110,5 +121,6 @@ func (w *Worker) newCollector(i item) *collector {
 		e.Samples, e.Newest = samples, metric.Stored(newest)
 		w.outbox.put(e)
 	}
-	return &collector{series: metric.Series{Rules: i.job.rules}, send: send}
+	return &collector{series: metric.Series{Rules: i.job.rules}, send: send,
+		waits: w.outbox.overflows}
 }

@@ -37,6 +37,14 @@ func (o *outbox) startOverflow() {
 	o.overflow()
 }
 
+// overflows reports whether an event that is added now would wait: the queue accepts none, or has
+// not yet accepted all that are in the spool.
+func (o *outbox) overflows() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.queueDown || o.spool != nil && o.spool.count > 0
+}
+
 // spoolRetry is how long a failed spool is left alone.
 const spoolRetry = time.Second
 
