@@ -50,6 +50,35 @@ func TestTries(t *testing.T) {
 	}
 }
 
+// TestAnEndThatIsToldAgain keeps no end of an attempt that has one and is told again in another way:
+// by a worker that has forgotten it, or where the master counts a stop as a loss.
+func TestAnEndThatIsToldAgain(t *testing.T) {
+	t.Parallel()
+	s, sw := begin(t, newRecord())
+	forgotten := &task.Outcome{Class: task.Loss, Reason: "its result was lost with the broker"}
+	row := endedTask(4)
+	row.Attempt.Number = 9
+	newest := row.Attempt
+	full := fullTask().Attempt
+	counted := core.Attempt{Number: 3, Revision: "r", Worker: "w", Outcome: &task.Outcome{
+		Class: task.Loss, Reason: "stopped once too often", Duration: time.Second}}
+	stopped := core.Attempt{Number: 3, Worker: "w", Superseded: true, Outcome: &task.Outcome{
+		Class: task.Stopped, Reason: "stopped", Duration: time.Second}}
+	changes := core.Changes{Tasks: []core.Task{row}, OldAttempts: []core.OldAttempt{
+		{Index: 4, Attempt: full}, {Index: 4, Attempt: counted}, {Index: 4, Attempt: stopped}}}
+	for _, a := range []core.Attempt{newest, full, counted} {
+		changes.OldAttempts = append(changes.OldAttempts, core.OldAttempt{Index: 4,
+			Attempt: core.Attempt{Number: a.Number, Worker: a.Worker, Outcome: forgotten,
+				Superseded: true}})
+	}
+	commit(t, s, sw, changes)
+	got, err := s.EarlierAttempts(context.Background(), sw, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs(t, "attempts", []core.Attempt{counted, full}, got)
+}
+
 // TestPlacement finds the worker of the newest attempt, of those left behind, and of none that
 // there never was.
 func TestPlacement(t *testing.T) {

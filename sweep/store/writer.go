@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+
+	"mlframework/sweep/task"
 )
 
 // writer is the hot path: statements that stay prepared on the one connection that writes. It talks
@@ -50,9 +52,15 @@ const (
 			UNION ALL
 			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND worker=?6
 				AND superseded=0) AND NOT EXISTS (
-			SELECT 1 FROM tasks WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND worker=?6 AND duration=?12 AND class=?13
+			SELECT 1 FROM tasks WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND worker=?6 AND ` + toldBefore + `
 			UNION ALL
-			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND superseded=0 AND worker=?6 AND duration=?12 AND class=?13)`
+			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND superseded=0
+				AND worker=?6 AND ` + toldBefore + `)`
+	// Of one attempt, ends that took equally long are one, though the master may count a stop as a
+	// loss. A loss without a duration says nothing of an attempt whose end is known: its worker has
+	// forgotten it.
+	toldBefore = `(duration=?12 AND (class=?13 OR ?12 > 0)
+				OR class IS NOT NULL AND ?12 = 0 AND ?13 = '` + string(task.Loss) + `')`
 	// updateStart is for an attempt that was declared lost before its start was reported.
 	updateStart = `UPDATE attempts SET host=?5, slot=?6, gpus=?7, resumed=?8, started=?9, reason=replace(replace(reason, ?10, ''), ?11, '')
 		WHERE sweep=?1 AND idx=?2 AND attempt=?3 AND worker=?4 AND started IS NULL AND superseded=0`
