@@ -23,6 +23,8 @@ func (l *Ledger) Event(e *task.Event, now time.Time) {
 		if t.State == task.Queued {
 			l.setState(t, task.Claimed)
 			l.touch(t)
+		}
+		if t.State == task.Claimed { // also again: the worker has forgotten what it was asked
 			l.repeatRequest(t)
 		}
 	case task.StartedEvent:

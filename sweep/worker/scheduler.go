@@ -78,6 +78,7 @@ func (s *scheduler) claim(items []item) (added []item) {
 }
 
 // unclaim forgets claimed items whose delivery was not acknowledged: they will be delivered again.
+// What the master asked about them is forgotten, too: it asks again when they are claimed again.
 func (s *scheduler) unclaim(items []item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
