@@ -124,7 +124,7 @@ func parts(in core.Input) (all []core.Input) {
 }
 
 // decide lets the core decide an input, commits what it decided, and does what follows. The error
-// is *fault when the core panicked: then nothing was kept.
+// is *panicError when the core panicked: then nothing was kept.
 func (m *Master) decide(ctx context.Context, in core.Input) (effects core.Effects, err error) {
 	if err := m.lookUp(ctx, &in); err != nil {
 		return effects, err

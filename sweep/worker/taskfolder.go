@@ -49,11 +49,16 @@ func setAside(dir string, next int) error {
 	if n >= next {
 		suffix, n = killedSuffix, 1
 	}
-	for err == nil && (has("stdout"+suffix(n)) || has("stderr"+suffix(n))) {
+	// every attempt has stdout: renamed last, it tells what an earlier process began to rename
+	for err == nil && (has("stdout"+suffix(n)) ||
+		has("stderr"+suffix(n)) && has("stderr"+logSuffix(0))) {
 		n++
 	}
 	if err == nil {
-		err = errors.Join(rename(dir, "stdout", suffix(n)), rename(dir, "stderr", suffix(n)))
+		err = rename(dir, "stderr", suffix(n))
+	}
+	if err == nil {
+		err = rename(dir, "stdout", suffix(n))
 	}
 	if err != nil {
 		return err

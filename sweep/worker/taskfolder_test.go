@@ -112,6 +112,32 @@ func TestLinksLeadRightWhenOutputsOrRevisionsLieBehindALink(t *testing.T) {
 	}
 }
 
+// A worker that is killed while it renames what an attempt printed does not take that for what
+// another one did.
+func TestOutputThatWasRenamedInPart(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.run("echo out1; echo err1 >&2")
+	s.stop()
+	s.must(os.Rename(s.path(0, "stderr.log"), s.path(0, "stderr.1.log")))
+	s.start(s.queue.Worker("w1"))
+	b := batch("echo out3; echo err3 >&2", 0)
+	b.Attempts[0].Number = 3
+	s.send(b)
+	s.ended(0, 3)
+	got := map[string]string{}
+	for _, name := range s.names(0) {
+		if strings.HasPrefix(name, "std") {
+			got[name] = s.file(0, name)
+		}
+	}
+	want := map[string]string{"stdout.1.log": "out1\n", "stderr.1.log": "err1\n",
+		"stdout.log": "out3\n", "stderr.log": "err3\n"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestASecondAttemptGoesOnInTheDirectoryOfTheFirst(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, with(project, "config", "of r1"))
