@@ -78,6 +78,7 @@ type fakeHosts struct {
 	drained map[string]bool // workers that were told to take nothing more
 	did     func(string)    // called with every step that has ended; nil is not
 	slots   map[string]int  // that workers were given
+	silent  map[string]int  // how often workers that drain are not heard yet, with a task each
 }
 
 // newSweepd is a program in the place of sweepd: this one is the agent, and it finds every broker.
@@ -132,7 +133,8 @@ func newHosts(t *testing.T, names ...string) *fakeHosts {
 		t.Skip("NOT TESTED: hosts are Linux")
 	}
 	all := &fakeHosts{t: t, hosts: map[string]*fakeHost{}, away: map[string]bool{},
-		drained: map[string]bool{}, slots: map[string]int{}, sweepd: newSweepd(t)}
+		drained: map[string]bool{}, slots: map[string]int{}, silent: map[string]int{},
+		sweepd: newSweepd(t)}
 	for _, n := range names {
 		all.hosts[n] = &fakeHost{name: n, home: t.TempDir(),
 			engine: newEngine(t, brokerImage, taskImage)}
@@ -182,9 +184,20 @@ func (f *fakeHosts) Ready(context.Context, infra.Dial) error {
 
 func (f *fakeHosts) Workers(context.Context, infra.Dial) (all []infra.Worker, err error) {
 	for name, h := range f.hosts {
-		if h.engine.runs("mlframework-c-worker") {
-			all = append(all, infra.Worker{Name: name, Here: true})
+		if !h.engine.runs("mlframework-c-worker") {
+			continue
 		}
+		f.mu.Lock()
+		silent := f.drained[name] && f.silent[name] > 0
+		if silent {
+			f.silent[name]--
+		}
+		f.mu.Unlock()
+		worker := infra.Worker{Name: name, Here: !silent}
+		if silent {
+			worker.Held = 1
+		}
+		all = append(all, worker)
 	}
 	return all, nil
 }

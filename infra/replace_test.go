@@ -126,3 +126,33 @@ func TestInterruptedReplacement(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A master that was just started has not heard its workers yet, and knows what they hold: they
+// finish that before they are replaced.
+func TestAWorkerThatIsNotHeardYetFinishes(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2")
+	r := f.request("gpu1", "gpu2")
+	if _, err := f.up(r); err != nil {
+		t.Fatal(err)
+	}
+	const other = "python:3.14-slim"
+	f.hosts["gpu2"].engine.images[other] = true
+	f.mu.Lock()
+	f.silent["gpu2"] = 2
+	f.mu.Unlock()
+	f.hosts["gpu2"].engine.stopped = func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.silent["gpu2"] > 0 {
+			t.Error("the worker was stopped while it held a task")
+		}
+	}
+	r.Project.Image, r.Now = other, false
+	if _, err := f.up(r); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{other}, f.hosts["gpu2"].engine.workerImages()); d != "" {
+		t.Error(d)
+	}
+}

@@ -228,7 +228,9 @@ func (a *applier) drain(ctx context.Context, m *machine, do plan.Drain) error {
 			return err
 		}
 		i := slices.IndexFunc(all, func(w Worker) bool { return w.Name == do.Worker })
-		if i < 0 || !all[i].Here || all[i].Held == 0 {
+		// A worker may be at work though it is not heard: a master that was just started has not
+		// heard any. It holds nothing once it counts as away.
+		if i < 0 || all[i].Held == 0 {
 			return nil
 		}
 		if n := all[i].Held; n != said {
