@@ -36,16 +36,8 @@ const patience = 3 * time.Minute
 
 func newBed(t *testing.T) *bed {
 	t.Helper()
-	b := &bed{lab: lab.Start(t, lab.Options{Hosts: 3}), bin: t.TempDir(), project: t.TempDir()}
+	b := &bed{lab: lab.Start(t, lab.Options{Hosts: 3}), bin: lab.Programs(t), project: t.TempDir()}
 	home := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", b.bin, "../infrainit", "../check-status", "../update-files")
-	far := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(b.bin, "linux-amd64")+"/", "../sweepd")
-	for _, c := range []*exec.Cmd{build, far} {
-		c.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", c.Args, err, out)
-		}
-	}
 	config := fmt.Sprintf("Host *\n\tUser anna\n\tIdentityFile %s\n\tIdentitiesOnly yes\n\tUserKnownHostsFile %s\n\tStrictHostKeyChecking yes\n", b.lab.Key, b.lab.KnownHosts)
 	for _, h := range b.lab.Hosts {
 		config += fmt.Sprintf("Host %s\n\tHostName %s\n\tHostKeyAlias %s\n", h.Name, h.Address, h.Name)
@@ -60,9 +52,9 @@ func newBed(t *testing.T) *bed {
 				docker images -q --filter label=`+plan.ClusterLabel+` | xargs -r docker rmi -f`)
 		}
 	})
-	image, broker := b.lab.Load(t, "training"), b.lab.Load(t, "broker")
+	images := b.lab.Load(t, "training", "broker")
 	b.must(t, "infrainit", "-a", b.lab.Hosts[0].Name+","+b.lab.Hosts[1].Name+","+b.lab.Hosts[2].Name, "-m", "1", "-w", "2,3", "--name", "status", "--slots", "2",
-		"-d", ".", "--image", image, "--broker-image", broker)
+		"-d", ".", "--image", images[0], "--broker-image", images[1])
 	return b
 }
 
@@ -328,6 +320,17 @@ func (b *bed) stopped(t *testing.T, worker *lab.Host) {
 // away is about hosts that are off the network: everything else is shown, soon.
 func (b *bed) away(t *testing.T, master, worker *lab.Host) {
 	worker.Cut(t)
+	b.write(t, "more.txt", "a third")
+	type ended struct {
+		stdout, stderr string
+		code           int
+	}
+	updated := make(chan ended, 1)
+	go func() { // beside check-status, as both wait for the host that is away
+		defer close(updated)
+		stdout, stderr, code := b.run(t, "update-files")
+		updated <- ended{stdout, stderr, code}
+	}()
 	begun := time.Now()
 	b.look(t, func(o site.Overview, code int) bool {
 		return code == 1 && len(o.Hosts) == 3 && !o.Hosts[1].Reached && o.Hosts[0].Reached && o.Broker != nil && o.Faults[0].Host == worker.Name
@@ -335,9 +338,9 @@ func (b *bed) away(t *testing.T, master, worker *lab.Host) {
 	if took := time.Since(begun); took > time.Minute { // a look is 12 s; a connection that nobody answers, minutes
 		t.Errorf("it took %v", took)
 	}
-	b.write(t, "more.txt", "a third")
-	if stdout, stderr, code := b.run(t, "update-files"); code != 4 || !strings.Contains(stderr, "nothing was uploaded") || stdout != "" {
-		t.Errorf("update-files: exit code %d\n%s%s", code, stdout, stderr)
+	u := <-updated
+	if u.code != 4 || !strings.Contains(u.stderr, "nothing was uploaded") || u.stdout != "" {
+		t.Errorf("update-files: exit code %d\n%s%s", u.code, u.stdout, u.stderr)
 	}
 	if text := master.Exec(t, "cat", "/home/anna/mlframework/status/current/more.txt"); text != "another" {
 		t.Errorf("%s has %q, although a host was away", master.Name, text)

@@ -15,6 +15,7 @@ func shell(t *testing.T, h *lab.Host, script string) { t.Helper(); h.Exec(t, "sh
 
 // TestBadHosts is everything that can be wrong with hosts and with what is asked: all of it is told before anything is changed.
 func TestBadHosts(t *testing.T) {
+	t.Parallel()
 	p := newLaptop(t, 3)
 	master, second, third := p.lab.Hosts[0], p.lab.Hosts[1], p.lab.Hosts[2]
 	ask := func(hosts, workers string, more ...string) []string {
@@ -47,7 +48,11 @@ func TestBadHosts(t *testing.T) {
 			t.Errorf("the plan is\n%s", r.out)
 		}
 		shell(t, master, "docker rm -f squatter")
-		shell(t, second, "rm -r /home/anna/mlframework; kill $(pidof dockerd); sleep 1; lab-host ready")
+		shell(t, second, `rm -r /home/anna/mlframework
+			pid=$(pidof dockerd)
+			kill $pid
+			while kill -0 $pid 2>/dev/null; do sleep 0.1; done
+			lab-host ready`)
 		shell(t, third, "rm /usr/local/bin/date; umount /home/anna/mlframework; rmdir /home/anna/mlframework")
 	})
 	t.Run("rights and owners", func(t *testing.T) {

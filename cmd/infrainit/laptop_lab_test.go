@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,17 +27,10 @@ type laptop struct {
 // newLaptop makes a laptop from which a lab's hosts are reached under their names, with the hosts' images loaded.
 func newLaptop(t testing.TB, hosts int) *laptop {
 	t.Helper()
-	if runtime.GOARCH != "amd64" {
-		t.Skip("NOT TESTED: sweepd is built for amd64 here, as are the hosts of labs")
-	}
 	l := lab.Start(t, lab.Options{Hosts: hosts})
-	used = true
-	programs, err := installed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &laptop{t: t, lab: l, path: programs}
-	p.training, p.broker = l.Load(t, "training"), l.Load(t, "broker")
+	p := &laptop{t: t, lab: l, path: lab.Programs(t)}
+	images := l.Load(t, "training", "broker")
+	p.training, p.broker = images[0], images[1]
 	p.furnish(l.Key)
 	return p
 }
@@ -52,6 +44,11 @@ func (p *laptop) somebodyElse(uid uint32) *laptop {
 	other := *p
 	other.uid = uid
 	other.furnish(p.lab.Key)
+	// Those of the project may be closed to others.
+	other.path = filepath.Join(filepath.Dir(other.home), "programs")
+	if err := os.CopyFS(other.path, os.DirFS(p.path)); err != nil {
+		p.t.Fatal(err)
+	}
 	return &other
 }
 

@@ -31,7 +31,7 @@ func TestLife(t *testing.T) {
 	}
 
 	client := p.master(l.Hosts[0], root)
-	id := submit(t, client, l.Hosts[0], root, "24")
+	id := submit(t, client, l.Hosts[0], root, "24", "sleep 1")
 	eventually(t, "tasks run", func() bool {
 		n := counts(t, client, id)
 		return n[task.Running.String()]+n[task.Succeeded.String()] > 0

@@ -27,6 +27,12 @@ func serial(t *testing.T, h *lab.Host) string {
 // monitors are the lines of monitors among those of containers.
 var monitors = regexp.MustCompile(`(?m)^.*-monitor .*\n`)
 
+// untilGo is a script of which the first tasks of a sweep are short, so that some begin and end
+// meanwhile, and the others run until there is a file named go beside their folders: the sweep
+// lasts as long as it has to, and no longer.
+const untilGo = `test "$TASK_INDEX" -ge 40 || exec sleep 0.2
+	until test -e ../go; do sleep 0.1; done`
+
 // rotates makes all secrets of a cluster anew while a sweep runs: whoever has copied the old ones is out, and no task notices.
 // The master is on the first host, and a worker on the second.
 func (p *laptop) rotates(t *testing.T, root string) {
@@ -40,7 +46,7 @@ func (p *laptop) rotates(t *testing.T, root string) {
 	}
 	secrets, number, before := secretsOf(t, master, root), serial(t, master), all(t, p.lab)
 	client := p.master(master, root)
-	id := submit(t, client, master, root, "80")
+	id := submit(t, client, master, root, "56", untilGo)
 	eventually(t, "tasks run", func() bool { return counts(t, client, id)[task.Running.String()] > 0 })
 	r := p.up("-f", "--rotate")
 	t.Logf("rotated in %.1fs:\n%s", r.took.Seconds(), r.err)
@@ -67,6 +73,10 @@ func (p *laptop) rotates(t *testing.T, root string) {
 	}
 	if d := cmp.Diff(before, after); d != "" {
 		t.Errorf("containers were replaced (-before +after):\n%s", d)
+	}
+	for _, h := range p.lab.Hosts[1:] {
+		outputs := path.Join(root, "hosts", h.Name, "outputs", id)
+		h.Exec(t, "su", "anna", "-c", "touch "+outputs+"/go")
 	}
 	succeeded(t, client, id)
 	p.status(0, "all is well")

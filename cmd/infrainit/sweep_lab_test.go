@@ -68,8 +68,9 @@ func (p *laptop) master(h *lab.Host, root string) *api.Client {
 	return client
 }
 
-// submit begins a sweep of so many tasks of some seconds, of the revision that a host has.
-func submit(t *testing.T, client *api.Client, h *lab.Host, root string, tasks string) (id string) {
+// submit begins a sweep of so many tasks that run a script of the shell, of the revision that a
+// host has.
+func submit(t *testing.T, client *api.Client, h *lab.Host, root, tasks, script string) (id string) {
 	t.Helper()
 	s, _, err := space.Read("parameters.yml", []byte("n: \"[0,"+tasks+")\"\n"))
 	if err != nil {
@@ -78,7 +79,8 @@ func submit(t *testing.T, client *api.Client, h *lab.Host, root string, tasks st
 	revision := strings.TrimSpace(h.Exec(t, "sh", "-c", "basename $(readlink "+root+"/current)"))
 	made, err := client.Submit(t.Context(), api.Submission{Code: revision, Record: core.Record{
 		Version: task.Version, Space: s, Project: "digits",
-		Recipe: task.Recipe{Definition: "sleep", Command: []string{"sh", "-c", "sleep 1", "task"}, Revision: revision, Grace: time.Second},
+		Recipe: task.Recipe{Definition: "sleep", Command: []string{"sh", "-c", script, "task"},
+			Revision: revision, Grace: time.Second},
 	}}, "", "")
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func TestTwoClusters(t *testing.T) {
 	ben := p.somebodyElse(nobody)
 	l := p.lab
 	l.ShareHome(t)
-	ben.broker = l.Load(t, "broker:bookworm")
+	ben.broker = l.Load(t, "broker:bookworm")[0]
 	first := p.up(append(p.images(), "-a", p.hosts("anna"), "-d", "digits", "--name", "c", "-m", "1", "-w", "1,2")...)
 	if n := strings.Count(first.err, "bring sweepd"); n != 1 {
 		t.Errorf("sweepd was brought to one home %d times:\n%s", n, first.err)
@@ -48,7 +48,7 @@ func TestTwoClusters(t *testing.T) {
 		t.Errorf("the workers of the second cluster are told\n%s", second.err)
 	}
 	client := p.master(l.Hosts[0], "/home/anna/mlframework/c")
-	succeeded(t, client, submit(t, client, l.Hosts[0], "/home/anna/mlframework/c", "8"))
+	succeeded(t, client, submit(t, client, l.Hosts[0], "/home/anna/mlframework/c", "8", "sleep 1"))
 	p.works(l.Hosts[0].Name, l.Hosts[1].Name)
 	if r := p.up("-f"); !strings.Contains(r.out, "nothing was to be changed") {
 		t.Errorf("a second cluster changes the first:\n%s", r.err)

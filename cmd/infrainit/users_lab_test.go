@@ -134,14 +134,18 @@ func intrudes(t *testing.T, h *lab.Host, folder, address string) {
 	}
 }
 
-// reachable tries every address of the first argument with every port of the second, and prints those that are open.
-const reachable = `import socket, sys
-for address in sys.argv[1].split():
-    for port in sys.argv[2].split():
-        with socket.socket() as s:
-            s.settimeout(0.5)
-            if s.connect_ex((address, int(port))) == 0:
-                print(port)`
+// reachable tries every address of the first argument with every port of the second, all at the
+// same time, and prints those that are open.
+const reachable = `import concurrent.futures, itertools, socket, sys
+def opened(at):
+    with socket.socket() as s:
+        s.settimeout(2)
+        return s.connect_ex((at[0], int(at[1]))) == 0
+places = list(itertools.product(sys.argv[1].split(), sys.argv[2].split()))
+with concurrent.futures.ThreadPoolExecutor(len(places)) as side:
+    for at, is_open in zip(places, side.map(opened, places)):
+        if is_open:
+            print(at[1])`
 
 // reachesTLS checks that a task on the master's host reaches nothing of the cluster's other containers there but the broker's
 // port with TLS: of all ports on which any of them listens.

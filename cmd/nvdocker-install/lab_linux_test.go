@@ -26,21 +26,23 @@ case "$*" in
 esac
 `
 
-// equip gives a host a driver, and what a host has that a lab's lacks: a service that restarts
+// equip gives the hosts a driver, and what a host has that a lab's lacks: a service that restarts
 // Docker. Both go with the test, and so does what it has installed.
-func equip(t *testing.T, h *lab.Host) {
+func equip(t *testing.T, l *lab.Lab) {
 	t.Helper()
-	sh := func(script string) { h.Exec(t, "sh", "-ec", script) }
 	t.Cleanup(func() {
-		uninstall(t, h)
-		sh(`rm -r /usr/bin/nvidia-smi /etc/docker/daemon.json.test
-			docker ps -aq | xargs -r docker rm -f >/dev/null
-			docker image rm -f tiny >/dev/null
-			service docker restart
-			mv /etc/init.d/docker.test /etc/init.d/docker
-			lab-host ready`)
+		l.Each(t, func(_ int, h *lab.Host) {
+			uninstall(t, h)
+			h.Exec(t, "sh", "-ec", `rm -r /usr/bin/nvidia-smi /etc/docker/daemon.json.test
+				docker ps -aq | xargs -r docker rm -f >/dev/null
+				docker image rm -f tiny >/dev/null
+				service docker restart
+				mv /etc/init.d/docker.test /etc/init.d/docker
+				lab-host ready`)
+		})
 	})
-	sh(`cp -p /etc/docker/daemon.json /etc/docker/daemon.json.test
+	l.Each(t, func(_ int, h *lab.Host) {
+		h.Exec(t, "sh", "-ec", `cp -p /etc/docker/daemon.json /etc/docker/daemon.json.test
 		mv /etc/init.d/docker /etc/init.d/docker.test
 		cat >/etc/init.d/docker <<'END'
 #!/bin/sh
@@ -50,9 +52,10 @@ while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
 END
 		chmod 755 /etc/init.d/docker
 		cat >/usr/bin/nvidia-smi <<'END'
-` + smi + `END
+`+smi+`END
 		chmod 755 /usr/bin/nvidia-smi
 		tar -C / -ch $(ldd /bin/sh | grep -o '/[^ ]*') bin/sh 2>/dev/null | docker import - tiny >/dev/null`)
+	})
 }
 
 // uninstall takes away what the command has installed and written, and leaves Docker running.
@@ -141,8 +144,7 @@ func TestLab(t *testing.T) {
 
 	p.run(1, []string{"2 of 2 hosts are not ready", hosts[0] + ", " + hosts[1] +
 		": it has no NVIDIA GPU on its PCI bus", "leave it out"}, hosts...)
-	equip(t, one)
-	equip(t, two)
+	equip(t, l)
 	for _, h := range l.Hosts {
 		h.Exec(t, "docker", "run", "-dit", "--name", "web", "--stop-signal", "KILL", "tiny", "sh")
 	}

@@ -51,7 +51,7 @@ func TestAPowerCutLeavesTheDiskAndStartsContainersAgain(t *testing.T) {
 	t.Parallel()
 	l := lab.Start(t, lab.Options{})
 	h := l.Hosts[0]
-	image := l.Load(t, "training")
+	image := l.Load(t, "training")[0]
 	h.Exec(t, "sh", "-c", "echo kept > /home/anna/file; touch /run/lost")
 	h.Exec(t, "docker", "run", "-d", "--restart", "always", "--name", "again", image, "sleep", "infinity")
 	h.PowerOff(t)
@@ -66,7 +66,7 @@ func TestContainersOfAFrozenHostAreFrozenToo(t *testing.T) {
 	t.Parallel()
 	l := lab.Start(t, lab.Options{})
 	h := l.Hosts[0]
-	image := l.Load(t, "training")
+	image := l.Load(t, "training")[0]
 	h.Exec(t, "docker", "run", "-d", "--network", "host", "--name", "echo", image, "python3", "-c", `
 import socket
 listener = socket.create_server(("", 7007))

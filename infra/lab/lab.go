@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -34,20 +37,24 @@ type Lab struct {
 	Registry   string  // HOST:PORT of a registry without TLS or login, which the hosts may use; "" when the lab has none
 }
 
-// Start gives hosts to a test until it ends, and waits for them while other tests, of other packages too, have them. A test
-// calls it once, as two that wait for what the other has would wait for ever.
+// Start gives hosts to a test until it ends, and waits for them while other tests, of other
+// packages too, have them. A test calls it once, as two that wait for what the other has would wait
+// for ever.
 //
-// They are hosts of the lab that MLFRAMEWORK_LAB names. Without that variable they are of one that this process brings up with
-// its first call, and that goes when the process has ended; where that cannot be, or its images were not made yet, the
-// test is skipped with the reason, as with MLFRAMEWORK_LAB=none. It is an error when the lab that is named is not up.
+// They are hosts of the lab that MLFRAMEWORK_LAB names, or of one of several that it names with
+// spaces between them: of the first that has enough of them free. Without that variable they are of
+// one that this process brings up with its first call, and that goes when the process has ended;
+// where that cannot be, or its images were not made yet, the test is skipped with the reason, as
+// with MLFRAMEWORK_LAB=none. It is an error when a lab that is named is not up.
 func Start(t testing.TB, o Options) *Lab {
 	t.Helper()
-	r, err := find()
+	labs, err := find()
 	if err != nil {
 		absent(t, err)
 	}
+	r, hosts := lease(t, labs, o)
 	l := &Lab{
-		Name: r.Name, Network: r.Network, Registry: r.Registry,
+		Name: r.Name, Network: r.Network, Registry: r.Registry, Hosts: hosts,
 		Key: r.file("key"), KnownHosts: r.file("known_hosts"), SSHConfig: r.file("ssh_config"),
 	}
 	password, err := os.ReadFile(r.file("password"))
@@ -55,19 +62,17 @@ func Start(t testing.TB, o Options) *Lab {
 		t.Fatal(err)
 	}
 	l.Password = string(password)
-	hosts := make([]*Host, len(r.Hosts))
-	for i, h := range r.Hosts {
-		hosts[i] = &Host{Name: h.Name, Address: h.Address, container: h.Container, network: r.Network, shared: o.Shared}
-	}
-	l.Hosts = lease(t, r.file("leases"), hosts, max(1, o.Hosts))
 	return l
 }
 
 // report is what scripts/lab status --json prints.
 type report struct {
 	Name, Folder, Network, Registry string
-	Hosts                           []struct{ Name, Container, Address string }
+	Hosts                           []known
 }
+
+// known is a host in it.
+type known struct{ Name, Container, Address string }
 
 func (r report) file(name string) string { return filepath.Join(r.Folder, name) }
 
@@ -84,25 +89,31 @@ func absent(t testing.TB, err error) {
 	t.Fatal(err)
 }
 
-// find gives the lab of this process.
-func find() (r report, err error) {
-	name := os.Getenv("MLFRAMEWORK_LAB")
-	switch name {
-	case "none":
-		return r, missing{"MLFRAMEWORK_LAB=none leaves these tests out."}
-	case "":
-		if name, err = own(); err != nil {
-			return r, err
+// find gives the labs of this process.
+func find() (labs []report, err error) {
+	names := strings.Fields(os.Getenv("MLFRAMEWORK_LAB"))
+	switch {
+	case slices.Equal(names, []string{"none"}):
+		return nil, missing{"MLFRAMEWORK_LAB=none leaves these tests out."}
+	case len(names) == 0:
+		name, err := own()
+		if err != nil {
+			return nil, err
 		}
+		names = []string{name}
 	}
-	out, err := script("lab", "status", name, "--json")
-	if err != nil {
-		return r, err
+	for _, name := range names {
+		out, err := script("lab", "status", name, "--json")
+		if err != nil {
+			return nil, err
+		}
+		var r report
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			return nil, fmt.Errorf("read what scripts/lab status printed: %w: %s", err, out)
+		}
+		labs = append(labs, r)
 	}
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		return r, fmt.Errorf("read what scripts/lab status printed: %w: %s", err, out)
-	}
-	return r, nil
+	return labs, nil
 }
 
 // Image gives the name of an image in this machine's Docker, and makes it when it is missing: one of scripts/image, such as
@@ -116,14 +127,45 @@ func Image(t testing.TB, what string, release ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// Load gives the hosts of this test an image: one that Image knows, or any of this machine's Docker. It gives the image's name.
-func (l *Lab) Load(t testing.TB, image string) string {
+// Load gives the hosts of this test images: those that Image knows, or any of this machine's
+// Docker. It gives the images' names. Images that are loaded together take less time than one after
+// the other.
+func (l *Lab) Load(t testing.TB, images ...string) []string {
 	t.Helper()
-	args := []string{"load", "--lab", l.Name, image}
+	args := []string{"load", "--lab", l.Name, strings.Join(images, ",")}
 	for _, h := range l.Hosts {
 		args = append(args, h.Name)
 	}
 	out, err := script("lab", args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(out)
+}
+
+// Each does something with every host of this test, of which it tells the number, with all of them
+// at the same time. The test ends when that has ended it with one of them.
+func (l *Lab) Each(t testing.TB, do func(i int, h *Host)) {
+	t.Helper()
+	var all sync.WaitGroup
+	var done atomic.Int64
+	for i, h := range l.Hosts {
+		all.Go(func() {
+			do(i, h)
+			done.Add(1)
+		})
+	}
+	all.Wait()
+	if done.Load() < int64(len(l.Hosts)) {
+		t.FailNow()
+	}
+}
+
+// Programs builds the commands, with sweepd for hosts beside them, as scripts/install does, and
+// gives their folder.
+func Programs(t testing.TB) string {
+	t.Helper()
+	out, err := script("lab", "programs")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,12 +60,12 @@ func TestContainersRunFromImagesThatWereLoaded(t *testing.T) {
 	t.Parallel()
 	l := lab.Start(t, lab.Options{})
 	l.Hosts[0].DropImages(t)
-	image := l.Load(t, "training")
+	image := l.Load(t, "training")[0]
 	got, err := ssh(t, l, "anna", l.Hosts[0].Name, "docker run --rm --network none -m 256m --user 1001 "+image+" python3 -c 'import numpy; print(numpy.arange(4).sum())'")
 	if err != nil || got != "6" {
 		t.Errorf("got %q, %v; want 6", got, err)
 	}
-	if again := l.Load(t, image); again != image {
+	if again := l.Load(t, image)[0]; again != image {
 		t.Errorf("loaded by its name %s it is %s", image, again)
 	}
 }

@@ -9,49 +9,80 @@ import (
 	"time"
 )
 
-// lease waits for as many hosts as a test wants, of those that there are, and gives them back at its end.
+// lease waits for as many hosts as a test wants, of one of the labs, and gives them back at its
+// end.
 //
-// Who waits holds the queue's lock, so that tests get hosts in the order in which they came, and nobody waits for hosts while
-// another collects them. A host is marked while it is used alone: a mark that is found tells that a process ended before it
-// could tidy up.
-func lease(t testing.TB, dir string, hosts []*Host, want int) []*Host {
+// Who waits holds the queue's lock, so that tests get hosts in the order in which they came, and
+// nobody waits for hosts while another collects them. A host is marked while it is used alone: a
+// mark that is found tells that a process ended before it could tidy up.
+func lease(t testing.TB, labs []report, o Options) (of report, leased []*Host) {
 	t.Helper()
-	if want > len(hosts) {
-		t.Fatalf("the test wants %d hosts and the lab has %d: scripts/lab up NAME --hosts %d brings up more", want, len(hosts), want)
+	want, most := max(1, o.Hosts), 0
+	for _, r := range labs {
+		most = max(most, len(r.Hosts))
+		if err := os.MkdirAll(r.file("leases"), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
+	if want > most {
+		t.Fatalf("the test wants %d hosts and the lab has %d: "+
+			"scripts/lab up NAME --hosts %d brings up more", want, most, want)
 	}
 	var queue *os.File
 	await(t, "its turn", func() bool {
-		queue = lock(t, filepath.Join(dir, "queue"), false)
+		queue = lock(t, filepath.Join(labs[0].file("leases"), "queue"), false)
 		return queue != nil
 	})
 	defer queue.Close()
-	got := map[*Host]bool{}
+	// for each lab: the locks of its hosts, by their numbers in it
+	got := make([]map[int]*os.File, len(labs))
+	chosen := -1
 	await(t, "hosts that other tests have", func() bool {
-		for i := range hosts {
-			h := hosts[i]
-			if !h.shared { // from the other end than those who share
-				h = hosts[len(hosts)-1-i]
+		for i, r := range labs {
+			if got[i] == nil {
+				got[i] = map[int]*os.File{}
 			}
-			if len(got) == want || got[h] {
-				continue
-			}
-			if file := lock(t, filepath.Join(dir, h.Name), h.shared); file != nil {
-				got[h] = true
-				h.keep(t, file, filepath.Join(dir, h.Name+".used"))
+			r.collect(t, got[i], want, o.Shared)
+			if len(got[i]) == want {
+				chosen = i
+				return true
 			}
 		}
-		return len(got) == want
+		return false
 	})
-	var leased []*Host
-	for _, h := range hosts {
-		if got[h] {
+	of = labs[chosen]
+	for i, others := range got {
+		for _, file := range others {
+			if i != chosen {
+				file.Close()
+			}
+		}
+	}
+	for n, here := range of.Hosts {
+		if file := got[chosen][n]; file != nil {
+			h := &Host{Name: here.Name, Address: here.Address, container: here.Container,
+				network: of.Network, shared: o.Shared}
+			h.keep(t, file, filepath.Join(of.file("leases"), h.Name+".used"))
 			leased = append(leased, h)
 		}
 	}
-	return leased
+	return of, leased
+}
+
+// collect locks those of a lab's hosts that are free, until there are as many as are wanted.
+func (r report) collect(t testing.TB, got map[int]*os.File, want int, shared bool) {
+	t.Helper()
+	for n := range r.Hosts {
+		if !shared { // from the other end than those who share
+			n = len(r.Hosts) - 1 - n
+		}
+		if len(got) < want && got[n] == nil {
+			name := filepath.Join(r.file("leases"), r.Hosts[n].Name)
+			if file := lock(t, name, shared); file != nil {
+				got[n] = file
+			}
+		}
+	}
 }
 
 // keep has a host given back at the end of the test, and tidied up before and after it where that has to be.
