@@ -2,10 +2,7 @@ package site
 
 import (
 	"fmt"
-	"slices"
-	"time"
 
-	"mlframework/infra"
 	"mlframework/infra/plan"
 	"mlframework/sweep/core"
 )
@@ -70,77 +67,6 @@ type faults struct {
 
 func (f *faults) add(host, remedy, format string, args ...any) {
 	f.all = append(f.all, Fault{host, fmt.Sprintf(format, args...), remedy})
-}
-
-func (f *faults) host(h infra.HostStatus) {
-	switch {
-	case h.Leaves && h.Problem != "":
-		f.add(h.Name,
-			"infrainit -f takes off what it has when it is back; with --skip-bad it gives it up",
-			"it is to leave the cluster, and is away: %s", h.Problem)
-		f.stopped[h.Name] = !h.Reached
-		return
-	case h.Leaves:
-		f.add(h.Name, "infrainit -f takes off what it has",
-			"it is to leave the cluster, and is back")
-		return
-	case h.Problem != "":
-		f.add(h.Name, h.Remedy, "%s", h.Problem)
-		f.stopped[h.Name] = !h.Reached
-		return
-	}
-	if h.Free < plan.LeastDisk {
-		f.add(h.Name, "free some space", "its disk is full: %d MB are free", h.Free>>20)
-	}
-	for _, role := range h.Wanted {
-		i := slices.IndexFunc(h.Containers, func(c infra.ContainerStatus) bool {
-			return c.Role == role
-		})
-		f.stopped[h.Name+"/"+role] = i < 0 || !h.Containers[i].Running ||
-			h.Containers[i].State == "paused"
-		if i < 0 {
-			f.add(h.Name, "infrainit -f starts one", "there is no container of the %s", role)
-			continue
-		}
-		c := h.Containers[i]
-		switch {
-		case !c.Running:
-			f.add(h.Name, "check-status --logs "+logsOf(h.Name,
-				role)+" shows why; infrainit -f starts it", "the %s is %s, exit code %d", role,
-				c.State, c.Exit)
-		case c.State == "paused":
-			f.add(h.Name, "docker unpause "+c.Name+" there", "the %s is paused", role)
-		case role == plan.Worker && c.Login == "":
-			f.add(h.Name, "infrainit -f gives it its own",
-				"its worker logs in to the broker as the user that all workers shared in an "+
-					"earlier release")
-		}
-	}
-}
-
-// expiresSoon is how long before the end of a certificate people are told.
-const expiresSoon = 30 * 24 * time.Hour
-
-// certificates finds those that end soon.
-func (f *faults) certificates(o *Overview) {
-	for _, c := range o.Certificates {
-		left := c.Until.Sub(o.Time)
-		switch day := c.Until.Format(time.DateOnly); {
-		case left <= 0:
-			f.add("", "infrainit -f makes a new one", "the certificate of the %s ended on %s", c.Service, day)
-		case left < expiresSoon:
-			f.add("", "infrainit -f makes a new one", "the certificate of the %s ends on %s, in %d days", c.Service, day,
-				int(left.Hours()/24))
-		}
-	}
-}
-
-// logsOf is what --logs takes for a container.
-func logsOf(host, role string) string {
-	if role == plan.Worker {
-		return host
-	}
-	return role
 }
 
 // workers compares what the master knows with the hosts that are to have one.
