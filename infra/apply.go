@@ -20,8 +20,8 @@ type applier struct {
 	request Request
 	old     layout.Record // what the master's host had
 	mu      sync.Mutex
-	undone  []undo         // in the order in which they were made
-	local   *docker.Engine // this machine's; nil: not asked for yet
+	undone  []undo                        // in the order in which they were made
+	images  map[string]layout.RecordImage // for what references stand, as far as it is known
 	// shipping has room for the images that are sent at once.
 	shipping chan struct{}
 	// before are the secrets before a rotation that the broker does not know of; nil: there is none.
@@ -72,7 +72,7 @@ func (a *applier) do(ctx context.Context, s plan.Step) error {
 			a.undoes(m, "note what the cluster was made of",
 				func(ctx context.Context) error { return m.keep(ctx, a.old) })
 		}
-		return m.keep(ctx, do.Record)
+		return m.keep(ctx, a.withImages(do.Record))
 	}
 	return a.wait(ctx, m, s.Do)
 }
@@ -242,12 +242,14 @@ func (a *applier) start(ctx context.Context, m *machine, do plan.Run) error {
 	if err := a.resume(ctx, do.Resume); err != nil {
 		return err
 	}
-	if do.Image != "" {
-		image, err := m.engine.FindImage(ctx, do.Spec.Image)
+	if role := do.Spec.Labels[plan.RoleLabel]; role == plan.Broker || role == plan.Worker {
+		image, err := a.settle(ctx, m, do.Spec.Image)
 		if err != nil {
 			return err
 		}
-		do.Spec.Late = []string{do.Image, image.Pinned(do.Spec.Image)}
+		if do.Image != "" {
+			do.Spec.Late = []string{do.Image, a.called(image, do.Spec.Image)}
+		}
 	}
 	ctx, cancel := withoutCancel(ctx)
 	defer cancel()

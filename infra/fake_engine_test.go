@@ -1,6 +1,7 @@
 package infra_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,13 +25,74 @@ type engine struct {
 	containers map[string]*noted // by name
 	networks   map[string]*noted
 	volumes    map[string]*noted
-	images     map[string]bool
-	refuses    map[string]string // why a container of that name does not start
-	stopped    func()            // called when a container was stopped; nil is not
-	execs      [][]string        // what was run in containers
-	exit       int               // how that ends
+	images     map[string]fakeImage // by reference
+	old        map[string]fakeImage // all that ever were there, by id
+	registry   map[string]string    // versions of what it can pull, by reference; nil: it reaches none
+	asked      int                  // questions to the registry
+	refuses    map[string]string    // why a container of that name does not start
+	stopped    func()               // called when a container was stopped; nil is not
+	execs      [][]string           // what was run in containers
+	exit       int                  // how that ends
 	changes    int
 	made       int // containers so far
+}
+
+// fakeImage is one version of what is under a name.
+type fakeImage struct {
+	ref, version string
+	local        bool // it came from no registry, or its engine does not know
+}
+
+// digest is that of a version in the registry.
+func digest(ref, version string) string {
+	name, _, _ := strings.Cut(ref, ":")
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(name+" "+version)))
+}
+
+func (i fakeImage) id() string {
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(i.ref+" "+i.version+" on this host")))
+}
+
+func (i fakeImage) inspected() map[string]any {
+	digests := []string{}
+	if !i.local {
+		name, _, _ := strings.Cut(i.ref, ":")
+		digests = append(digests, name+"@"+digest(i.ref, i.version))
+	}
+	return map[string]any{"Id": i.id(), "RepoTags": []string{i.ref}, "RepoDigests": digests,
+		"Os": "linux", "Architecture": runtime.GOARCH,
+		"RootFS": map[string]any{"Type": "layers", "Layers": []string{digest("layer of "+i.ref, i.version)}}}
+}
+
+// put gives the engine an image under a name.
+func (e *engine) put(i fakeImage) {
+	e.images[i.ref], e.old[i.id()] = i, i
+}
+
+// forget takes away all images of a name, but for the one that it stands for now.
+func (e *engine) forget(ref string) {
+	for id, i := range e.old {
+		if i.ref == ref && i != e.images[ref] {
+			delete(e.old, id)
+		}
+	}
+}
+
+// find finds an image by reference, digest or id.
+func (e *engine) find(name string) (i fakeImage, there bool) {
+	if i, there = e.images[name]; there {
+		return i, true
+	}
+	if i, there = e.old[name]; there {
+		return i, true
+	}
+	for _, i := range e.old {
+		repository, _, _ := strings.Cut(i.ref, ":")
+		if name == repository+"@"+digest(i.ref, i.version) && !i.local {
+			return i, true
+		}
+	}
+	return i, false
 }
 
 // noted is what the engine was told to make.
@@ -39,6 +101,7 @@ type noted struct {
 	Name   string
 	Labels map[string]string
 	Image  string
+	made   string // id of the image
 	State  string
 	Ports  any
 	Cmd    []string
@@ -47,9 +110,9 @@ type noted struct {
 
 func newEngine(t *testing.T, images ...string) *engine {
 	e := &engine{containers: map[string]*noted{}, networks: map[string]*noted{},
-		volumes: map[string]*noted{}, images: map[string]bool{}, refuses: map[string]string{}}
+		volumes: map[string]*noted{}, images: map[string]fakeImage{}, old: map[string]fakeImage{}, refuses: map[string]string{}}
 	for _, i := range images {
-		e.images[i] = true
+		e.put(fakeImage{ref: i, version: "1"})
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_ping", func(w http.ResponseWriter, _ *http.Request) {
@@ -150,7 +213,7 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 		e.made++
 		id := fmt.Sprintf("%064x", e.made)
 		e.containers[name] = &noted{ID: id, Name: name, Labels: body.Labels, Image: body.Image,
-			State: "created", Ports: body.HostConfig["PortBindings"],
+			made: e.images[body.Image].id(), State: "created", Ports: body.HostConfig["PortBindings"],
 			Cmd: body.Cmd, Host: body.HostConfig}
 		w.WriteHeader(http.StatusCreated)
 		answer(w, map[string]any{"Id": id})
@@ -167,6 +230,7 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("GET /containers/{id}/json", find(func(w http.ResponseWriter, c *noted) {
 		answer(w, map[string]any{"Id": c.ID, "Name": "/" + c.Name,
+			"Image":           c.made,
 			"State":           map[string]any{"Status": c.State},
 			"Config":          map[string]any{"Labels": c.Labels, "Image": c.Image, "Cmd": c.Cmd},
 			"HostConfig":      c.Host,
@@ -230,24 +294,76 @@ func (e *engine) serveImages(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("GET /images/{name...}", func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimSuffix(r.PathValue("name"), "/json")
-		if !e.images[name] {
+		if name == "get" {
+			name := r.URL.Query().Get("names")
+			i, _ := e.find(name)
+			_, _ = fmt.Fprintf(w, "%s %s %v", i.ref, i.version, name == i.ref)
+			return
+		}
+		i, there := e.find(name)
+		if !there {
 			fail(w, http.StatusNotFound, "No such image: "+name)
 			return
 		}
-		answer(w, map[string]any{"Id": "sha256:" + strings.Repeat("0", 64),
-			"RepoTags": []string{name}, "Os": "linux", "Architecture": runtime.GOARCH})
+		answer(w, i.inspected())
 	})
-	mux.HandleFunc("POST /images/create", func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("fromSrc") == "" {
-			fail(w, http.StatusNotFound, "manifest unknown")
+	mux.HandleFunc("POST /images/load", func(w http.ResponseWriter, r *http.Request) {
+		i, named := fakeImage{local: true}, false
+		if _, err := fmt.Fscan(r.Body, &i.ref, &i.version, &named); err != nil {
+			fail(w, http.StatusBadRequest, err.Error())
 			return
 		}
-		_, _ = io.Copy(io.Discard, r.Body)
-		e.images[r.URL.Query().Get("repo")] = true
+		if e.old[i.id()] = i; !named {
+			answer(w, map[string]string{"stream": "Loaded image ID: " + i.id()})
+			return
+		}
+		e.put(i)
+		answer(w, map[string]string{"stream": "Loaded image: " + i.ref})
+	})
+	mux.HandleFunc("POST /images/create", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		if q.Get("fromSrc") != "" {
+			_, _ = io.Copy(io.Discard, r.Body)
+			e.put(fakeImage{q.Get("repo"), "1", true})
+			return
+		}
+		// "name" and a tag or a digest
+		for ref, version := range e.registry {
+			name, tag, _ := strings.Cut(ref, ":")
+			if name == strings.TrimPrefix(q.Get("fromImage"), "docker.io/library/") && (q.Get("tag") == tag || q.Get("tag") == digest(ref, version)) {
+				i := fakeImage{ref: ref, version: version}
+				if e.old[i.id()] = i; q.Get("tag") == tag {
+					e.put(i)
+				}
+				return
+			}
+		}
+		fail(w, http.StatusNotFound, "manifest unknown")
+	})
+	mux.HandleFunc("POST /images/{name...}", func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimSuffix(r.PathValue("name"), "/tag")
+		i, there := e.find(strings.TrimPrefix(name, "docker.io/library/"))
+		if !there {
+			fail(w, http.StatusNotFound, "No such image")
+			return
+		}
+		i.ref = strings.TrimPrefix(r.URL.Query().Get("repo"), "docker.io/library/") + ":" + r.URL.Query().Get("tag")
+		e.put(i)
+		w.WriteHeader(http.StatusCreated)
 	})
 	mux.HandleFunc("DELETE /images/{name...}", func(w http.ResponseWriter, r *http.Request) {
 		delete(e.images, r.PathValue("name"))
 		answer(w, []any{})
+	})
+	mux.HandleFunc("GET /distribution/{name...}", func(w http.ResponseWriter, r *http.Request) {
+		e.asked++
+		ref := strings.TrimSuffix(r.PathValue("name"), "/json")
+		version, there := e.registry[ref]
+		if !there {
+			fail(w, http.StatusNotFound, "manifest unknown")
+			return
+		}
+		answer(w, map[string]any{"Descriptor": map[string]any{"digest": digest(ref, version)}, "Platforms": []any{}})
 	})
 }
 

@@ -79,6 +79,7 @@ type fakeHosts struct {
 	did     func(string)    // called with every step that has ended; nil is not
 	slots   map[string]int  // that workers were given
 	silent  map[string]int  // how often workers that drain are not heard yet, with a task each
+	laptop  *engine         // this machine's Docker
 }
 
 // newSweepd is a program in the place of sweepd: this one is the agent, and it finds every broker.
@@ -134,7 +135,7 @@ func newHosts(t *testing.T, names ...string) *fakeHosts {
 	}
 	all := &fakeHosts{t: t, hosts: map[string]*fakeHost{}, away: map[string]bool{},
 		drained: map[string]bool{}, slots: map[string]int{}, silent: map[string]int{},
-		sweepd: newSweepd(t)}
+		sweepd: newSweepd(t), laptop: newEngine(t)}
 	for _, n := range names {
 		all.hosts[n] = &fakeHost{name: n, home: t.TempDir(),
 			engine: newEngine(t, brokerImage, taskImage)}
@@ -238,7 +239,10 @@ func (f *fakeHosts) Warn(host, what string) {
 func (f *fakeHosts) options() infra.Options {
 	return infra.Options{Dialer: f, Control: f, Report: f, Who: "anna@laptop",
 		Programs: func() ([]agent.Program, error) { return []agent.Program{f.sweepd}, nil },
-		Now:      time.Now, Random: rand.Reader}
+		Here: func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", f.laptop.server.Listener.Addr().String())
+		},
+		Now: time.Now, Random: rand.Reader}
 }
 
 // request asks for the cluster c with its master on the first host and workers on the others.

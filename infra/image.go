@@ -2,16 +2,18 @@ package infra
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"mlframework/infra/docker"
-	"mlframework/infra/engine"
 	"mlframework/infra/filesync"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/projects"
 )
@@ -22,9 +24,17 @@ func (a *applier) image(ctx context.Context, m *machine, what plan.Action) error
 	case plan.Image:
 		return a.get(ctx, m, do)
 	case plan.Ship:
-		return a.ship(ctx, a.machines[do.From].engine, m, do.Ref)
+		if _, err := a.ship(ctx, a.machines[do.From].engine, m, do.Ref); err != nil {
+			return err
+		}
+		_, err := a.settle(ctx, m, do.Ref)
+		return err
 	case plan.Build:
-		return a.build(ctx, m, do)
+		if err := a.build(ctx, m, do); err != nil {
+			return err
+		}
+		_, err := a.settle(ctx, m, do.Ref)
+		return err
 	case plan.Base:
 		files, err := base(do)
 		if err != nil {
@@ -38,61 +48,176 @@ func (a *applier) image(ctx context.Context, m *machine, what plan.Action) error
 	return fmt.Errorf("no step is a %T", what)
 }
 
-// get has the host pull an image from its registry; where that fails and this machine has it, it is sent from here.
+// get has a host get an image: from its registry or, where that fails, from this machine or
+// another host of the cluster.
 func (a *applier) get(ctx context.Context, m *machine, do plan.Image) error {
-	pulled := m.engine.PullImage(ctx, do.Ref, a.says(m, "pulls "+do.Ref))
-	if pulled == nil || ctx.Err() != nil {
-		return pulled
+	pulled := a.pull(ctx, m, do)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	here, err := a.here(ctx)
-	if err == nil {
-		i, found := here.FindImage(ctx, do.Ref)
-		switch {
-		case found == nil && i.Arch == do.Arch:
-			return a.ship(ctx, here, m, do.Ref)
-		case found == nil:
-			err = fmt.Errorf("this machine has it for %s, and the host is %s", i.Arch, do.Arch)
-		default:
-			err = errors.New("this machine does not have it either")
+	if pulled != nil {
+		if err := a.send(ctx, m, do); err != nil {
+			option := "--image (image: in tasks.yml or config.yml)"
+			if do.Ref == a.request.BrokerImage {
+				option = "--broker-image (broker-image: in config.yml)"
+			}
+			from, anew := do.Ref, ""
+			if digest := a.pinned(do.Ref).Digest; digest != "" {
+				from, anew = docker.AtDigest(do.Ref, digest), "or take what the registry has now for all hosts with --pull, "
+			}
+			return fmt.Errorf("%w\n    and it cannot be sent from here: %w\n    let the host reach the "+
+				"registry, or `docker pull %s` here, %sor name another with %s", pulled, err, from, anew, option)
 		}
 	}
-	option := "--image (image: in tasks.yml or config.yml)"
-	if do.Ref == a.request.BrokerImage {
-		option = "--broker-image (broker-image: in config.yml)"
-	}
-	return fmt.Errorf("%w\n    and it cannot be sent from here: %w\n    let the host reach the "+
-		"registry, or `docker pull %s` here, or name another with %s", pulled, err, do.Ref, option)
+	_, err := a.settle(ctx, m, do.Ref)
+	return err
 }
 
-// here is this machine's Docker.
-func (a *applier) here(ctx context.Context) (*docker.Engine, error) {
+// pull gets an image from its registry: the one that is pinned or, where none is, the one that the
+// registry has now.
+func (a *applier) pull(ctx context.Context, m *machine, do plan.Image) error {
+	pin, from := a.pinned(do.Ref), do.Ref
+	switch {
+	case pin.Digest != "":
+		from = docker.AtDigest(do.Ref, pin.Digest)
+	case pin.Content[do.Arch] != "":
+		return fmt.Errorf("the cluster's %s (%s) came from no registry", do.Ref, layout.ShortDigest(pin.Content[do.Arch]))
+	}
+	err := m.engine.PullImage(ctx, from, a.says(m, "pulls "+do.Ref))
+	if err == nil && docker.DigestOf(do.Ref) == "" && from != do.Ref {
+		err = m.engine.TagImage(ctx, from, do.Ref)
+	}
+	return err
+}
+
+// send sends an image from this machine or from another host of the cluster, if one of them has it.
+func (a *applier) send(ctx context.Context, m *machine, do plan.Image) error {
+	here, wrong := a.here(ctx)
+	if wrong == nil {
+		var sent bool
+		if sent, wrong = a.sendFrom(ctx, here, "this machine", m, do); sent {
+			return wrong
+		}
+	}
+	for _, name := range a.reached() {
+		if from := a.machines[name]; from != m && from.engine != nil && a.pinned(do.Ref).Name(do.Arch) != "" {
+			if sent, err := a.sendFrom(ctx, from.engine, name, m, do); sent {
+				return err
+			}
+		}
+	}
+	return wrong
+}
+
+// sendFrom sends an image if it is the right one; else the error says why it is not sent.
+func (a *applier) sendFrom(
+	ctx context.Context, from *docker.Engine, where string, m *machine, do plan.Image,
+) (sent bool, err error) {
+	pin, ref := a.pinned(do.Ref), do.Ref
+	i, err := from.FindImage(ctx, ref)
+	if pin.Digest != "" && (err != nil || !plan.Pins(pin, i, do.Arch)) { // it may be there without the name
+		if other, wrong := from.FindImage(ctx, docker.AtDigest(ref, pin.Digest)); wrong == nil {
+			i, err, ref = other, nil, docker.AtDigest(ref, pin.Digest)
+		}
+	}
+	switch {
+	case docker.KindOf(err) == docker.NotFound:
+		return false, fmt.Errorf("%s does not have it either", where)
+	case err != nil:
+		return false, err
+	case i.Arch != do.Arch:
+		return false, fmt.Errorf("%s has it for %s, and the host is %s", where, i.Arch, do.Arch)
+	case !plan.Pins(pin, i, do.Arch):
+		return false, fmt.Errorf("%s has another under that name, %s, and the cluster's is %s", where, short(i, do.Ref),
+			layout.ShortDigest(pin.Name(do.Arch)))
+	}
+	loaded, err := a.ship(ctx, from, m, ref)
+	if err == nil && ref != do.Ref && len(loaded) > 0 {
+		err = m.engine.TagImage(ctx, loaded[0], do.Ref)
+	}
+	return true, err
+}
+
+// short names an image for people.
+func short(i docker.Image, ref string) string {
+	return layout.ShortDigest(cmp.Or(i.Digest(ref), i.Content))
+}
+
+// pinned is for which image a reference stands, as far as it is known by now.
+func (a *applier) pinned(ref string) layout.RecordImage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.local != nil {
-		return a.local, nil
-	}
-	local, err := docker.Open(ctx, docker.Host{Name: "this machine", Dial: new(engine.Dialer).Dial})
-	if err == nil {
-		a.local = local
-	}
-	return local, err
+	return a.images[ref]
 }
 
-// ship sends an image from one host to another, through here. At most two are sent at once.
-func (a *applier) ship(ctx context.Context, from *docker.Engine, to *machine, ref string) error {
+// settle makes sure that a host has the image for which a reference stands, and returns it. Of one
+// of which nothing was known it is noted.
+func (a *applier) settle(ctx context.Context, m *machine, ref string) (docker.Image, error) {
+	i, err := m.engine.FindImage(ctx, ref)
+	if err != nil {
+		return i, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	pin, arch := a.images[ref], m.found.Arch
+	if pin.Content[arch] != "" && !plan.Pins(pin, i, arch) {
+		return i, fmt.Errorf("%s is %s there, and %s is what the cluster's other hosts run under that name\n    "+
+			"infrainit -f --pull takes what the registry has now, on all hosts; or name one by its digest (image: %s@sha256:...)",
+			ref, short(i, ref), layout.ShortDigest(pin.Name(arch)), ref)
+	}
+	if pin.Content[arch] == "" {
+		pin.Ref, pin.Digest = ref, cmp.Or(pin.Digest, i.Digest(ref))
+		pin.Content = maps.Clone(pin.Content)
+		if pin.Content == nil {
+			pin.Content = map[string]string{}
+		}
+		pin.Content[arch] = i.Content
+		a.images[ref] = pin
+	}
+	return i, nil
+}
+
+// called is what sweeps call an image: the same on every host, also where it did not come from the
+// registry.
+func (a *applier) called(i docker.Image, ref string) string {
+	if digest := a.pinned(ref).Digest; digest != "" && docker.DigestOf(ref) == "" {
+		return ref + "@" + digest
+	}
+	return i.Pinned(ref)
+}
+
+// withImages is a record with what was learned of its images.
+func (a *applier) withImages(r layout.Record) layout.Record {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.Images = slices.Clone(r.Images)
+	for ref, pin := range a.images {
+		i := slices.IndexFunc(r.Images, func(o layout.RecordImage) bool { return o.Ref == ref })
+		if i < 0 {
+			r.Images = append(r.Images, pin)
+		} else {
+			r.Images[i] = pin
+		}
+	}
+	slices.SortFunc(r.Images, func(a, b layout.RecordImage) int { return cmp.Compare(a.Ref, b.Ref) })
+	return r
+}
+
+// ship sends an image from one host to another, through here, and returns what it is called there: an
+// id where ref has no tag. At most two are sent at once.
+func (a *applier) ship(ctx context.Context, from *docker.Engine, to *machine, ref string) (loaded []string, err error) {
 	select {
 	case a.shipping <- struct{}{}:
 		defer func() { <-a.shipping }()
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	image, err := from.SaveImage(ctx, ref)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer image.Close()
-	_, err = to.engine.LoadImage(ctx, image, a.says(to, "gets "+ref))
-	return err
+	return to.engine.LoadImage(ctx, image, a.says(to, "gets "+ref))
 }
 
 // says tells the user how far a transfer is.

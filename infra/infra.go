@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mlframework/infra/agent"
+	"mlframework/infra/engine"
 	"mlframework/infra/plan"
 	"mlframework/infra/remote"
 	"mlframework/projects"
@@ -47,6 +48,9 @@ type Worker struct {
 	Running []string
 }
 
+// LocalDocker reaches this machine's Docker, as Options.Here is to.
+func LocalDocker() Dial { return new(engine.Dialer).Dial }
+
 // Reporter is told what happens, in no order among hosts. Its methods are called concurrently.
 type Reporter interface {
 	// Did tells that a step has ended.
@@ -74,8 +78,10 @@ type Options struct {
 	Who     string // who is at work, for others who find a host locked: "anna@laptop"
 	// Programs returns sweepd for hosts. It is called for each of them.
 	Programs func() ([]agent.Program, error)
-	Now      func() time.Time
-	Random   io.Reader
+	// Here connects to this machine's Docker.
+	Here   Dial
+	Now    func() time.Time
+	Random io.Reader
 }
 
 // Request is what is asked of Up.

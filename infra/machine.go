@@ -274,12 +274,24 @@ func (m *machine) list(ctx context.Context, cluster string, images []string) (er
 	if err != nil {
 		return err
 	}
-	f.Networks, f.Volumes, f.Images = nil, nil, nil
+	f.Networks, f.Volumes, f.Images = nil, nil, map[string]docker.Image{}
 	for _, n := range networks {
 		f.Networks = append(f.Networks, n.Name)
 	}
 	for _, v := range volumes {
 		f.Volumes = append(f.Volumes, v.Name)
+	}
+	for _, o := range f.Containers {
+		if o.Labels[plan.ClusterLabel] != cluster {
+			continue
+		}
+		i, err := m.engine.FindImage(ctx, o.ImageID)
+		if err != nil && docker.KindOf(err) != docker.NotFound {
+			return err
+		}
+		if err == nil {
+			f.Images[o.ImageID] = i
+		}
 	}
 	return m.images(ctx, images)
 }
@@ -299,7 +311,7 @@ func (m *machine) images(ctx context.Context, refs []string) error {
 		case i.Arch != m.found.Arch:
 			return fmt.Errorf("the image %s there is for %s, and the host is %s: remove it, so that the right one is fetched", ref, i.Arch, m.found.Arch)
 		}
-		m.found.Images = append(m.found.Images, ref)
+		m.found.Images[ref] = i
 	}
 	return nil
 }

@@ -44,7 +44,9 @@ func TestWorkersThatCannotBeReplaced(t *testing.T) {
 		},
 			"has no folder", true},
 		"an image is missing": {func(f *fakeHosts, _ *infra.Request) {
-			delete(f.hosts["gpu3"].engine.images, other)
+			for _, h := range f.hosts { // one that has it would send it
+				delete(h.engine.images, other)
+			}
 		}, "or name another with --image (image: in tasks.yml or config.yml)", true},
 		"the start fails": {func(f *fakeHosts, _ *infra.Request) {
 			f.hosts["gpu3"].engine.refuses["mlframework-c-worker"] = "no space left on device"
@@ -57,7 +59,7 @@ func TestWorkersThatCannotBeReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, h := range f.hosts {
-				h.engine.images[other] = true
+				h.engine.put(fakeImage{ref: other, version: "1"})
 			}
 			r := f.request("gpu1", "gpu2", "gpu3")
 			r.Project.Image, r.Now = other, false
@@ -78,7 +80,7 @@ func TestWorkersThatCannotBeReplaced(t *testing.T) {
 			}
 			for _, h := range f.hosts {
 				h.engine.refuses = map[string]string{}
-				h.engine.images[other] = true
+				h.engine.put(fakeImage{ref: other, version: "1"})
 			}
 			r.Project.Volumes = nil
 			if _, err := f.up(r); err != nil {
@@ -100,7 +102,7 @@ func TestInterruptedReplacement(t *testing.T) {
 		t.Fatal(err)
 	}
 	const other = "python:3.14-slim"
-	f.hosts["gpu2"].engine.images[other] = true
+	f.hosts["gpu2"].engine.put(fakeImage{ref: other, version: "1"})
 	r := f.request("gpu1", "gpu2")
 	r.Project.Image = other
 	gone := errors.New("gone")

@@ -20,6 +20,9 @@ type session struct {
 	ours     layout.Marker       // of the cluster's folders
 	machines map[string]*machine // by name in the cluster; those that were reached
 
+	looking sync.Mutex     // held while local is looked for
+	local   *docker.Engine // this machine's; nil: not asked for yet
+
 	once    sync.Mutex
 	secrets *broker.Secrets // nil: not read yet
 }
@@ -39,6 +42,25 @@ func (s *session) close() {
 	for _, m := range s.machines {
 		_ = m.close() // what was asked for is done, or has failed for a better reason
 	}
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	if s.local != nil {
+		_ = s.local.Close() // as above
+	}
+}
+
+// here is this machine's Docker.
+func (s *session) here(ctx context.Context) (*docker.Engine, error) {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	if s.local != nil {
+		return s.local, nil
+	}
+	local, err := docker.Open(ctx, docker.Host{Name: "this machine", Dial: s.o.Here})
+	if err == nil {
+		s.local = local
+	}
+	return local, err
 }
 
 // connect connects to hosts by their names and gives what is wrong with those that it did not reach.

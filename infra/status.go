@@ -2,6 +2,7 @@ package infra
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -47,6 +48,8 @@ type ContainerStatus struct {
 	Name     string    `json:"name"`
 	State    string    `json:"state"`
 	Image    string    `json:"image"`
+	Digest   string    `json:"digest,omitempty"`      // of that image: its registry's, else that of its content
+	Other    bool      `json:"other_image,omitempty"` // it is not the one that the cluster's record has
 	Started  time.Time `json:"started,omitzero"`
 	Restarts int       `json:"restarts"`
 	Exit     int       `json:"exit_code"`
@@ -84,7 +87,7 @@ func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
 		if p, is := wrong[h.Name]; is {
 			s.Reached, s.Problem, s.Remedy = !p.Unreached, p.What, p.Remedy
 		} else {
-			s.fill(c.machines[h.Name], c.place.Name)
+			s.fill(c.machines[h.Name], c.place.Name, c.Record)
 		}
 		if !s.Reached {
 			c.drop(h.Name)
@@ -94,7 +97,7 @@ func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
 	return all, ctx.Err()
 }
 
-func (s *HostStatus) fill(m *machine, cluster string) {
+func (s *HostStatus) fill(m *machine, cluster string, r layout.Record) {
 	s.Docker, s.Free, s.NVIDIA = m.found.Engine.Version, m.found.Free, m.found.GPUs
 	s.Cores, s.Load = m.found.Cores, m.found.Load
 	for _, o := range m.found.Containers {
@@ -104,9 +107,14 @@ func (s *HostStatus) fill(m *machine, cluster string) {
 				o.Labels[plan.OwnerLabel], plan.SlotsOf(o)})
 		}
 		if o.Labels[plan.ClusterLabel] == cluster {
-			s.Containers = append(s.Containers, ContainerStatus{Role: o.Labels[plan.RoleLabel], Name: o.Name, State: o.State, Image: o.Image,
+			one := ContainerStatus{Role: o.Labels[plan.RoleLabel], Name: o.Name, State: o.State, Image: o.Image,
 				Started: o.Started, Restarts: o.Restarts, Exit: o.Exit,
-				Login: o.Labels[plan.LoginLabel], Running: o.Running()})
+				Login: o.Labels[plan.LoginLabel], Running: o.Running()}
+			if i, known := m.found.Images[o.ImageID]; known {
+				one.Digest = cmp.Or(i.Digest(o.Image), i.Content)
+				one.Other = !plan.Pins(r.Image(o.Image), i, m.found.Arch)
+			}
+			s.Containers = append(s.Containers, one)
 		}
 	}
 }

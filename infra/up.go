@@ -92,6 +92,7 @@ func (u *up) run(ctx context.Context) (Result, error) {
 	if err := u.checkRotation(); err != nil {
 		return Result{}, err
 	}
+	u.askForImages(ctx)
 	p := plan.Make(u.request.Cluster, u.found(), u.old)
 	result := Result{Plan: p, Record: p.Record, Skipped: u.skipped}
 	large := u.large(p)
@@ -111,7 +112,7 @@ func (u *up) run(ctx context.Context) (Result, error) {
 			return result, err
 		}
 	}
-	err = u.apply(ctx, p)
+	result.Record, err = u.apply(ctx, p)
 	u.audit(ctx, err)
 	return result, err
 }
@@ -213,10 +214,14 @@ func (u *up) running(ctx context.Context) {
 	}
 }
 
-// apply carries the plan out, and takes back what it made when it fails.
-func (u *up) apply(ctx context.Context, p plan.Plan) error {
-	a := &applier{session: u.session, request: u.request, old: u.old, shipping: make(chan struct{}, mostShipped)}
-	defer a.end()
+// apply carries the plan out, and takes back what it made when it fails. It returns what the record
+// says then, if all went well.
+func (u *up) apply(ctx context.Context, p plan.Plan) (layout.Record, error) {
+	a := &applier{session: u.session, request: u.request, old: u.old, shipping: make(chan struct{}, mostShipped),
+		images: map[string]layout.RecordImage{}}
+	for _, i := range p.Record.Images {
+		a.images[i.Ref] = i
+	}
 	err := execute(ctx, p.Steps, u.o.Now, a.do, func(s plan.Step, took time.Duration) { u.o.Report.Did(s.Host, s.Title, took) })
 	if err != nil && !u.request.Keep && len(a.undone) > 0 {
 		u.o.Report.Warn("", "it did not work out: what this call made is removed again")
@@ -225,15 +230,8 @@ func (u *up) apply(ctx context.Context, p plan.Plan) error {
 	if err != nil && a.rotates() {
 		u.o.Report.Warn("", "the new passwords and certificates are not in use everywhere yet: infrainit -f goes on with it")
 	}
-	return err
+	return a.withImages(p.Record), err
 }
 
 // mostShipped is how many images are sent from here at once.
 const mostShipped = 2
-
-// end ends what the applier itself has opened.
-func (a *applier) end() {
-	if a.local != nil {
-		_ = a.local.Close()
-	}
-}

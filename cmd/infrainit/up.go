@@ -95,9 +95,12 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 	}
 	r.Large = s.Large(work, c.stdin, ctx.Bool("yes"))
 	r.SkipBad, r.Keep, r.Now, r.BreakLock = ctx.Bool("skip-bad"), ctx.Bool("keep"), ctx.Bool("now"), ctx.Bool("break-lock")
-	r.Downgrade, r.Rotate = ctx.Bool("downgrade"), ctx.Bool("rotate")
+	r.Downgrade, r.Rotate, r.Pull = ctx.Bool("downgrade"), ctx.Bool("rotate"), ctx.Bool("pull")
 	if r.Rotate && joins(s) {
 		return r, cli.Wrong("infrainit -f --rotate, where its config.yml is", "--rotate is for whole clusters, not for hosts that join one")
+	}
+	if r.Pull && joins(s) {
+		return r, cli.Wrong("infrainit -f --pull, where its config.yml is", "--pull is for whole clusters, not for hosts that join one")
 	}
 	r.Entry = s.Entry("infrainit", entryDetail(r))
 	if ctx.Bool("dry-run") {
@@ -117,6 +120,9 @@ func entryDetail(r infra.Request) string {
 	}
 	if r.Rotate {
 		text += " rotate"
+	}
+	if r.Pull {
+		text += " pull"
 	}
 	return text
 }

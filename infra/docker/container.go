@@ -22,6 +22,7 @@ type Container struct {
 	Hash     string // of the Spec; "" when it was not made by this package
 	Labels   map[string]string
 	Image    string    // as it was asked for
+	ImageID  string    // of the image that it was made of, on the host
 	State    string    // "created", "running", "paused", "restarting", "removing", "exited", "dead"
 	Started  time.Time // zero before the first time
 	Exit     int       // exit code of the last end
@@ -89,6 +90,7 @@ func found(raw container.InspectResponse) Container {
 	c := Container{
 		ID: raw.ID, Name: strings.TrimPrefix(raw.Name, "/"), Restarts: raw.RestartCount,
 		Labels: raw.Config.Labels, Hash: raw.Config.Labels[HashLabel], Image: raw.Config.Image,
+		ImageID: raw.Image,
 	}
 	c.Command, c.Env = raw.Config.Cmd, raw.Config.Env
 	if h := raw.HostConfig; h != nil {

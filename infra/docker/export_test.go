@@ -18,11 +18,6 @@ var Demultiplex = demultiplex
 // ReadPull reads what the docker command prints while it pulls.
 var ReadPull = readPull
 
-// TagImage gives an image one more name.
-func (e *Engine) TagImage(ctx context.Context, ref, tag string) error {
-	return e.fail("tag image "+ref+" as "+tag, e.api.ImageTag(ctx, ref, tag))
-}
-
 // InspectJSON returns all that the engine knows of a container, as it says it.
 func (e *Engine) InspectJSON(ctx context.Context, name string) (json.RawMessage, error) {
 	_, raw, err := e.api.ContainerInspectWithRaw(ctx, name, false)

@@ -1,8 +1,12 @@
 package docker
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,12 +15,17 @@ import (
 
 // Image is an image as it was found on a host.
 type Image struct {
-	// ID is the host's own name for it. The same image has other ids elsewhere: compare labels or digests.
+	// ID is the host's own name for it. The same image has other ids elsewhere: compare Content.
 	ID      string
 	Tags    []string // "name:tag", sorted
 	Digests []string // "name@sha256:...", sorted; in the older image store only of images that came from a registry or went to one
 	Labels  map[string]string
 	Arch    string // as Go has it: "amd64", "arm64"
+	// Content is a digest ("sha256:...") of the layers and of how containers are started. The same
+	// image has the same everywhere, however it came there.
+	Content string
+	User    string   // as which containers run, as the image says it; "": root
+	Env     []string // NAME=value
 }
 
 // FindImage gives an image of the host by reference, digest or id. NotFound when it is not there.
@@ -25,29 +34,94 @@ func (e *Engine) FindImage(ctx context.Context, ref string) (Image, error) {
 	if err != nil {
 		return Image{}, e.fail("look at image "+ref, err)
 	}
-	i := Image{ID: raw.ID, Tags: raw.RepoTags, Digests: raw.RepoDigests, Arch: raw.Architecture}
+	i := Image{ID: raw.ID, Tags: raw.RepoTags, Digests: raw.RepoDigests, Arch: raw.Architecture,
+		Content: content(raw)}
 	if raw.Config != nil {
-		i.Labels = raw.Config.Labels
+		i.Labels, i.User, i.Env = raw.Config.Labels, raw.Config.User, raw.Config.Env
 	}
 	slices.Sort(i.Tags)
 	slices.Sort(i.Digests)
 	return i, nil
 }
 
-// Pinned is a reference to the image, with what it is: "python:3.12-slim@sha256:...". The digest is that of its registry where the
-// host knows it, else the image's id there.
-func (i Image) Pinned(ref string) string {
-	if strings.Contains(ref, "@") {
-		return ref
+// content is Image.Content. An id is no such name: one store of Docker has the digest of the
+// configuration there, and the other that of the manifest, which depends on how layers are packed.
+func content(raw image.InspectResponse) string {
+	of := struct {
+		OS, Arch    string
+		Layers      []string // digests of what is in them, unpacked
+		User, Dir   string
+		Env         []string            `json:",omitempty"`
+		Entrypoint  []string            `json:",omitempty"`
+		Command     []string            `json:",omitempty"`
+		Volumes     map[string]struct{} `json:",omitempty"`
+		Labels      map[string]string   `json:",omitempty"`
+		StopSignal  string
+		Healthcheck any
+	}{OS: raw.Os, Arch: raw.Architecture, Layers: raw.RootFS.Layers}
+	if c := raw.Config; c != nil {
+		of.User, of.Dir, of.Env, of.Entrypoint, of.Command = c.User, c.WorkingDir, c.Env, c.Entrypoint, c.Cmd
+		of.Volumes, of.Labels, of.StopSignal, of.Healthcheck = c.Volumes, c.Labels, c.StopSignal, c.Healthcheck
 	}
-	digest := i.ID
+	text, err := json.Marshal(of)
+	if err != nil {
+		panic(err) // it has only text and numbers
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(text))
+}
+
+// Digest is that of the image in its registry ("sha256:..."), of the repository of ref where it is
+// in several; "" where the host does not know it.
+func (i Image) Digest(ref string) (digest string) {
 	for _, d := range i.Digests {
 		name, known, _ := strings.Cut(d, "@")
-		if digest == i.ID || ref == name || strings.HasPrefix(ref, name+":") {
+		if digest == "" || name == repository(ref) {
 			digest = known
 		}
 	}
-	return ref + "@" + digest
+	return digest
+}
+
+// repository is a reference without tag and digest.
+func repository(ref string) string {
+	ref, _, _ = strings.Cut(ref, "@")
+	if colon := strings.LastIndex(ref, ":"); colon > strings.LastIndex(ref, "/") {
+		return ref[:colon]
+	}
+	return ref
+}
+
+// Pinned is a reference to the image, with what it is: "python:3.12-slim@sha256:...". The digest is that of its registry where the
+// host knows it, else the image's id there.
+func (i Image) Pinned(ref string) string {
+	if DigestOf(ref) != "" {
+		return ref
+	}
+	return ref + "@" + cmp.Or(i.Digest(ref), i.ID)
+}
+
+// AtDigest is the reference of one image of the repository of ref: "python@sha256:...".
+func AtDigest(ref, digest string) string { return repository(ref) + "@" + digest }
+
+// DigestOf is the digest that is part of a reference; "" is none.
+func DigestOf(ref string) string {
+	_, digest, _ := strings.Cut(ref, "@")
+	return digest
+}
+
+// RegistryDigest asks the registry of a reference, through the engine, for the digest of the image that it stands for now
+// ("sha256:..."). The engine has no login. Faults: NotFound, Unauthorized.
+func (e *Engine) RegistryDigest(ctx context.Context, ref string) (string, error) {
+	answer, err := e.api.DistributionInspect(ctx, ref, "")
+	if err != nil {
+		return "", e.fail("ask the registry for image "+ref, err)
+	}
+	return answer.Descriptor.Digest.String(), nil
+}
+
+// TagImage gives an image of the host one more name, which another image loses.
+func (e *Engine) TagImage(ctx context.Context, ref, tag string) error {
+	return e.fail("tag image "+ref+" as "+tag, e.api.ImageTag(ctx, ref, tag))
 }
 
 // ListImages gives the images that have all the labels, sorted by their first tag. An empty value stands for any.

@@ -83,6 +83,10 @@ func TestSaveLoadTagRemove(t *testing.T) {
 	if i, err := e.FindImage(ctx, ref); err != nil || !cmp.Equal(i.Tags, []string{tag, ref}) {
 		t.Errorf("tagged, it is %+v, %v", i, err)
 	}
+	before, err := e.FindImage(ctx, ref)
+	if err != nil {
+		t.Fatal(err)
+	}
 	saved, err := e.SaveImage(ctx, tag)
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +111,19 @@ func TestSaveLoadTagRemove(t *testing.T) {
 	})
 	if err != nil || !cmp.Equal(refs, []string{tag}) || sent != int64(len(text)) {
 		t.Errorf("loaded are %q, %v; reported as sent %d of %d bytes", refs, err, sent, len(text))
+	}
+	if i, err := e.FindImage(ctx, tag); err != nil || i.Content != before.Content {
+		t.Errorf("loaded is %+v, %v, and saved was %s", i, err, before.Content)
+	}
+	other := docker.ImageConfig{Labels: config.Labels, Env: map[string]string{"MORE": "1"}}
+	if err := e.ImportImage(ctx, rootfs(t, ref), other, own+":other"); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := e.FindImage(ctx, own+":other"); err != nil || i.Content == before.Content {
+		t.Errorf("another image is %+v, %v", i, err)
+	}
+	if err := e.RemoveImage(ctx, own+":other"); err != nil {
+		t.Fatal(err)
 	}
 	all, err := e.ListImages(ctx, map[string]string{markLabel: mark, "what": own})
 	if err != nil || len(all) != 1 || all[0].Labels["what"] != own {

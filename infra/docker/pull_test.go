@@ -152,6 +152,12 @@ func TestPull(t *testing.T) {
 	if err := e.PullImage(ctx, i.Digests[0], nil); err != nil {
 		t.Errorf("by digest: %v", err)
 	}
+	told, err := e.RegistryDigest(ctx, ref)
+	if err != nil || told != i.Digest(ref) || docker.AtDigest(ref, told) != i.Digests[0] {
+		t.Errorf("the registry tells %s, %v of %q", told, err, i.Digests)
+	}
+	_, err = e.RegistryDigest(ctx, address+"/"+mark+":missing")
+	want(t, err, docker.NotFound, "ask the registry for image", "on here")
 	err = e.PullImage(ctx, address+"/"+mark+":missing", nil)
 	want(t, err, docker.NotFound, "missing", "pull image", "on here")
 	want(t, e.PullImage(ctx, "Not A Reference", nil), docker.Other, "Not A Reference")

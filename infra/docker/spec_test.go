@@ -92,6 +92,21 @@ func TestPinned(t *testing.T) {
 	}
 }
 
+func TestAtDigest(t *testing.T) {
+	t.Parallel()
+	for ref, want := range map[string]string{
+		"python":                     "python@sha256:1",
+		"python:3.12":                "python@sha256:1",
+		"python:3.12@sha256:2":       "python@sha256:1",
+		"localhost:5000/a/b":         "localhost:5000/a/b@sha256:1",
+		"registry.test:5000/a/b:tag": "registry.test:5000/a/b@sha256:1",
+	} {
+		if got := docker.AtDigest(ref, "sha256:1"); got != want {
+			t.Errorf("%s is %s, not %s", ref, got, want)
+		}
+	}
+}
+
 type leaf struct {
 	path  string
 	value reflect.Value

@@ -3,8 +3,10 @@ package layout
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"mlframework/infra/host"
 )
@@ -23,6 +25,58 @@ type Record struct {
 	Group       string       `json:"group,omitempty"`
 	Exposed     bool         `json:"exposed,omitempty"` // the monitor speaks TLS, for browsers on other machines
 	Program     string       `json:"program,omitempty"` // version of the program that brought it up; "" of earlier releases
+	// Images are those that containers of broker and workers are made of, by reference. Records of
+	// earlier releases have none.
+	Images []RecordImage `json:"images,omitzero"`
+}
+
+// RecordImage pins a reference: which image it stands for in the cluster, on all hosts.
+type RecordImage struct {
+	Ref    string `json:"ref"`
+	Digest string `json:"digest,omitempty"` // of its registry; "": no registry has told it
+	// Content is docker.Image.Content, by architecture; those that no host has had yet are missing.
+	Content map[string]string `json:"content,omitzero"`
+}
+
+// Name is the digest by which people know the image on hosts of an architecture: that of its
+// registry, else that of its content; "" where neither is known.
+func (i RecordImage) Name(arch string) string {
+	if i.Digest != "" {
+		return i.Digest
+	}
+	return i.Content[arch]
+}
+
+func (i RecordImage) equal(o RecordImage) bool {
+	return i.Ref == o.Ref && i.Digest == o.Digest && maps.Equal(i.Content, o.Content)
+}
+
+// String is the digests for people, with twelve digits each.
+func (i RecordImage) String() string {
+	if i.Digest != "" {
+		return ShortDigest(i.Digest)
+	}
+	var all []string
+	for _, arch := range slices.Sorted(maps.Keys(i.Content)) {
+		all = append(all, ShortDigest(i.Content[arch])+" ("+arch+")")
+	}
+	return strings.Join(all, ", ")
+}
+
+// ShortDigest is a digest with as many digits as docker shows of an id.
+func ShortDigest(d string) string {
+	kind, digits, _ := strings.Cut(d, ":")
+	return kind + ":" + digits[:min(len(digits), 12)]
+}
+
+// Image is how a reference is pinned. The zero value is not at all.
+func (r Record) Image(ref string) RecordImage {
+	for _, i := range r.Images {
+		if i.Ref == ref {
+			return i
+		}
+	}
+	return RecordImage{}
 }
 
 // RecordHost is one host of a record.
@@ -67,6 +121,23 @@ var hostName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 // mostVersion bounds a version, in bytes.
 const mostVersion = 200
 
+// mostImages bounds how many images a record has: each host has one of its own at most.
+const mostImages = mostHosts + 1
+
+// digest is what registries and Docker call an image by.
+var digest = regexp.MustCompile(`^[a-z0-9]{1,32}:[0-9a-f]{32,128}$`)
+
+// check finds what no release writes: digests become those of references.
+func (i RecordImage) check() error {
+	all := append(slices.Collect(maps.Values(i.Content)), i.Digest)
+	for _, d := range all {
+		if d != "" && !digest.MatchString(d) {
+			return fmt.Errorf("%.100q is no digest of the image %.100q", d, i.Ref)
+		}
+	}
+	return nil
+}
+
 // mostHosts bounds a record, which is the word of a host.
 const mostHosts = 10000
 
@@ -83,6 +154,14 @@ func (r Record) Check() error {
 	}
 	if len(r.Program) > mostVersion {
 		return fmt.Errorf("the version of its program has %d bytes", len(r.Program))
+	}
+	if len(r.Images) > mostImages {
+		return fmt.Errorf("it has %d images", len(r.Images))
+	}
+	for _, i := range r.Images {
+		if err := i.check(); err != nil {
+			return err
+		}
 	}
 	names := map[string]bool{}
 	for _, h := range r.Hosts {
@@ -106,6 +185,7 @@ func (r Record) Check() error {
 // Equal reports whether two records say the same.
 func (r Record) Equal(o Record) bool {
 	a, b := r, o
-	a.Hosts, b.Hosts = nil, nil
-	return fmt.Sprint(a) == fmt.Sprint(b) && slices.Equal(r.Hosts, o.Hosts)
+	a.Hosts, b.Hosts, a.Images, b.Images = nil, nil, nil, nil
+	return fmt.Sprint(a) == fmt.Sprint(b) && slices.Equal(r.Hosts, o.Hosts) &&
+		slices.EqualFunc(r.Images, o.Images, RecordImage.equal)
 }

@@ -10,6 +10,7 @@ import (
 	"mlframework/config"
 	"mlframework/infra/docker"
 	"mlframework/infra/host"
+	"mlframework/infra/layout"
 	"mlframework/infra/probe"
 	"mlframework/nvdocker"
 )
@@ -53,6 +54,11 @@ type Cluster struct {
 	Group       string // who else may use the master; "" is nobody
 	Exposed     bool   // the monitor is for other machines, too, with TLS; else for its own host only
 
+	Pull bool // references of images stand for what their registries have now
+	// Told are images by reference, as registries and this machine tell. Those of which a host or the
+	// record knows are missing, unless Pull is set.
+	Told map[string]layout.RecordImage
+
 	Rotate bool // all passwords, tokens and certificates are made anew
 
 	DrainTime time.Duration // that a worker gets to finish what runs before it is stopped
@@ -89,16 +95,18 @@ type Found struct {
 	GPUs       nvdocker.Report
 	Containers []docker.Container // those with ClusterLabel, of every cluster
 	Others     []docker.Container // all; only where a port is asked for
-	Images     []string           // references that are wanted and there
-	Networks   []string           // of this cluster
-	Volumes    []string           // of this cluster
-	Reached    string             // the name or address under which it was reached from here
-	Reaches    []string           // addresses of the master's host with which it can speak, best first
-	Logins     Logins             // of the master's host
-	Outdated   []string           // users of the broker with other credentials here than are kept
-	Due        Due                // of the master's host
-	Running    []string           // tasks that the host's worker runs, as far as the master tells
-	Shares     string             // name of the host whose home folder this one has, too; "" for the first and all others
+	// Images are those that are wanted and there, by reference, and those of which the cluster's
+	// containers are made, by id.
+	Images   map[string]docker.Image
+	Networks []string // of this cluster
+	Volumes  []string // of this cluster
+	Reached  string   // the name or address under which it was reached from here
+	Reaches  []string // addresses of the master's host with which it can speak, best first
+	Logins   Logins   // of the master's host
+	Outdated []string // users of the broker with other credentials here than are kept
+	Due      Due      // of the master's host
+	Running  []string // tasks that the host's worker runs, as far as the master tells
+	Shares   string   // name of the host whose home folder this one has, too; "" for the first and all others
 }
 
 // Logins are the users of a cluster's broker, as the master's host keeps them. The zero value is none.

@@ -28,7 +28,8 @@ const loginWait = 90 * time.Second
 // among them. Old is the record that the master's host has; zero is none. Found may hold more hosts: those of old that are not
 // wanted any more.
 func Make(c Cluster, found map[string]Found, old layout.Record) Plan {
-	m := maker{Cluster: c, found: found, old: old, done: map[string]bool{}, kept: old}
+	m := maker{Cluster: c, found: found, old: old, done: map[string]bool{}, kept: old, first: map[string]string{}}
+	m.pin()
 	m.specs = m.wanted()
 	for _, h := range c.Hosts {
 		if h.Name != m.Master {
@@ -49,6 +50,7 @@ func Make(c Cluster, found map[string]Found, old layout.Record) Plan {
 	m.leavers()
 	m.usersGo()
 	m.finish()
+	m.learned()
 	return Plan{Steps: ordered(m.steps), Before: m.record(true), Record: m.record(false), Changes: m.changes}
 }
 
@@ -61,6 +63,9 @@ type maker struct {
 	done    map[string]bool // ids of steps that are in the plan
 	kept    layout.Record   // what the record is by then
 	changes bool
+	pins    map[string]layout.RecordImage // of references: for what they stand, as far as it is known
+	first   map[string]string             // of references: the step that decides for what they stand
+	learns  []string                      // steps that tell more of an image
 }
 
 // wanted are the specs of all containers.
@@ -84,7 +89,7 @@ func (m *maker) wanted() map[string]docker.Spec {
 func (m *maker) runs(host, role string) bool {
 	spec, wanted := m.specs[host+"/"+role]
 	old, there := m.found[host].role(m.Name, role)
-	return !wanted || there && old.Hash == spec.Hash() && old.Running()
+	return !wanted || there && old.Hash == spec.Hash() && old.Running() && m.madeOf(host, old)
 }
 
 // settled tells whether there is nothing to do for a host's containers.
@@ -194,15 +199,6 @@ func (m *maker) brought(host string) []string {
 	return append(needs, m.Master+"/record")
 }
 
-// image has an image on a host before a container of it starts.
-func (m *maker) image(host, ref string) string {
-	id := "image " + ref
-	if !slices.Contains(m.found[host].Images, ref) && !m.done[host+"/"+id] {
-		m.add(host, id, "get the image "+ref, Image{ref, m.found[host].Arch})
-	}
-	return host + "/" + id
-}
-
 // container starts a container, unless it runs as it is wanted.
 func (m *maker) container(h Host, role, title string, needs ...string) {
 	if m.runs(h.Name, role) {
@@ -210,7 +206,7 @@ func (m *maker) container(h Host, role, title string, needs ...string) {
 	}
 	spec := m.specs[h.Name+"/"+role]
 	old, there := m.found[h.Name].role(m.Name, role)
-	if there && old.Hash == spec.Hash() && old.State == "exited" && old.Name == spec.Name {
+	if there && old.Hash == spec.Hash() && old.State == "exited" && old.Name == spec.Name && m.madeOf(h.Name, old) {
 		m.add(h.Name, role, title+" that was stopped", Start{old.Name}, needs...)
 		return
 	}
@@ -218,6 +214,9 @@ func (m *maker) container(h Host, role, title string, needs ...string) {
 	if there {
 		run.Replace, run.Grace = old.ID, spec.Grace
 		why := differences(old, spec)
+		if !m.madeOf(h.Name, old) && old.Image == spec.Image {
+			why = append(why, m.moved(h.Name, old))
+		}
 		if len(why) == 0 {
 			why = []string{"it is " + old.State}
 		}
@@ -284,7 +283,7 @@ func (m *maker) master() {
 		do := Login{l.Sweepd(m.Sweepd[f.Arch]), l.Master(), net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort())), loginWait}
 		m.look(h.Name, "login", "wait until the broker takes logins", do, h.Name+"/"+Broker, h.Name+"/sweepd", h.Name+"/credentials")
 	}
-	if ref := m.baseImage(f); !(m.runs(h.Name, Master) && m.runs(h.Name, Monitor)) && !slices.Contains(f.Images, ref) {
+	if ref := m.baseImage(f); !(m.runs(h.Name, Master) && m.runs(h.Name, Monitor)) && !m.has(h.Name, ref) {
 		m.add(h.Name, "base", "make the image of master and monitor", Base{ref, f.User, uid, gid, m.labels("", h.Name)})
 	}
 	if !m.runs(h.Name, Master) {

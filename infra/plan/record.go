@@ -18,6 +18,7 @@ func (m *maker) keep(r layout.Record, what, title string, needs ...string) {
 // call that was cut off knows of them.
 func (m *maker) record(before bool) layout.Record {
 	r := layout.Record{Version: 1, Cluster: m.Name, Owner: m.Owner, Master: m.Master, BrokerPort: m.brokerPort(), MonitorPort: m.monitorPort(), Group: m.Group, Exposed: m.Exposed, Program: m.Program}
+	r.Images = m.pinned()
 	if m.Adds {
 		r.Group, r.Exposed, r.Program = m.old.Group, m.old.Exposed, m.old.Program
 	}

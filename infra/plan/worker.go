@@ -104,9 +104,10 @@ func (m *maker) workerImage(h Host) string {
 	if h.Work.Image != "" || m.Project.Build == "" {
 		return m.image(h.Name, ref)
 	}
-	if slices.Contains(f.Images, ref) {
+	if m.has(h.Name, ref) {
 		return ""
 	}
+	m.learn(h.Name, "image", ref)
 	if first := m.builder(ref, f.Arch); first == h.Name {
 		m.add(h.Name, "image", "build the image of "+m.Project.Build, Build{ref, m.Project.Build, m.labels("", h.Name)}, m.brought(h.Name)...)
 	} else {
@@ -123,7 +124,7 @@ func (m *maker) builder(ref, arch string) string {
 		if h.Work == nil || f.Arch != arch {
 			continue
 		}
-		if slices.Contains(f.Images, ref) {
+		if m.has(h.Name, ref) {
 			return h.Name
 		}
 		first = cmp.Or(first, h.Name)

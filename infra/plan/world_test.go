@@ -1,14 +1,16 @@
 package plan_test
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"mlframework/config"
 	"mlframework/infra/broker"
@@ -25,6 +27,11 @@ type world struct {
 	record layout.Record
 
 	revision string // of the project that the last plan brings
+
+	registry map[string]string             // what tags stand for in their registry now; none: version 1
+	local    bool                          // images come from no registry
+	pins     layout.Record                 // of the last plan
+	learned  map[string]layout.RecordImage // of the images that hosts have got since the last plan
 
 	made      int            // passwords so far: each is its number
 	passwords map[string]int // that the master's host keeps, of each user of the broker
@@ -45,14 +52,14 @@ type world struct {
 
 func newWorld(names ...string) *world {
 	w := &world{found: map[string]plan.Found{}, broker: map[string]int{}, login: map[string]int{},
-		authority: 1, trusts: map[string][]int{}}
+		authority: 1, trusts: map[string][]int{}, registry: map[string]string{}}
 	for _, n := range names {
 		w.found[n] = plan.Found{Facts: probe.Facts{
 			OS: "linux", Arch: "amd64", User: "anna", UID: 1000, GID: 1000,
 			Groups: map[string]int{"anna": 1000, "lab": 2000},
 			Home:   "/home/anna", Cores: 4, Memory: 16 << 30, Free: 100 << 30,
 			Root: "/home/anna/ml/c",
-		}, Reaches: []string{"gpu1"}}
+		}, Reaches: []string{"gpu1"}, Images: map[string]docker.Image{}}
 	}
 	return w
 }
@@ -76,7 +83,10 @@ func wanted(names ...string) plan.Cluster {
 func (w *world) plan(c plan.Cluster) plan.Plan {
 	w.revision = c.Project.Revision
 	w.look(c)
-	return plan.Make(c, w.found, w.record)
+	w.learned = map[string]layout.RecordImage{}
+	p := plan.Make(c, w.found, w.record)
+	w.pins = p.Record
+	return p
 }
 
 // apply does a plan's steps, the first n of them.
@@ -111,13 +121,13 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 		case plan.Restart:
 			w.opens = w.tokens
 		case plan.Image:
-			f.Images = append(f.Images, do.Ref)
+			w.image(&f, do.Ref)
 		case plan.Base:
-			f.Images = append(f.Images, do.Ref)
+			w.image(&f, do.Ref)
 		case plan.Build:
-			f.Images = append(f.Images, do.Ref)
+			w.image(&f, do.Ref)
 		case plan.Ship:
-			f.Images = append(f.Images, do.Ref)
+			w.image(&f, do.Ref)
 		case plan.Network:
 			f.Networks = append(f.Networks, do.Name)
 		case plan.Volume:
@@ -132,11 +142,12 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 			case plan.Monitor:
 				w.opens = w.tokens
 			}
+			f.Images[f.Images[do.Spec.Image].ID] = f.Images[do.Spec.Image]
 			f.Containers = append(f.Containers,
 				docker.Container{ID: s.ID, Name: do.Spec.Name, Hash: do.Spec.Hash(),
 					Labels: do.Spec.Labels,
 					State:  "running", Ports: do.Spec.Ports,
-					Image: do.Spec.Image, Command: do.Spec.Command, Env: do.Spec.Env,
+					Image: do.Spec.Image, ImageID: f.Images[do.Spec.Image].ID, Command: do.Spec.Command, Env: do.Spec.Env,
 					Mounts: slices.DeleteFunc(slices.Clone(do.Spec.Mounts),
 						func(m docker.Mount) bool { return m.Tmpfs != nil }),
 					Memory: do.Spec.Memory, Shm: do.Spec.Shm, Pids: do.Spec.Pids})
@@ -150,12 +161,49 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 			f.Containers = slices.DeleteFunc(slices.Clone(f.Containers),
 				func(o docker.Container) bool { return o.ID == do.ID })
 		case plan.Clear:
-			f.Networks, f.Images = nil, nil
+			f.Networks, f.Images = nil, map[string]docker.Image{}
 		case plan.Keep:
 			w.record = do.Record
+			w.record.Images = slices.Clone(do.Record.Images)
+			for ref, pin := range w.learned {
+				i := slices.IndexFunc(w.record.Images, func(o layout.RecordImage) bool { return o.Ref == ref })
+				if i >= 0 {
+					w.record.Images[i] = pin
+				} else {
+					w.record.Images = append(w.record.Images, pin)
+				}
+			}
+			slices.SortFunc(w.record.Images, func(a, b layout.RecordImage) int { return strings.Compare(a.Ref, b.Ref) })
 		}
 		w.found[s.Host] = f
 		w.trusted(t, s.ID)
+	}
+}
+
+// anImage is one as a host has it.
+func anImage(ref, version string, local bool) docker.Image {
+	i := docker.Image{ID: "id of " + ref + version, Arch: "amd64", Content: "sha256:content of " + ref + version}
+	if !local {
+		i.Digests = []string{docker.AtDigest(ref, "sha256:"+version+"-"+ref)}
+	}
+	return i
+}
+
+// image has a host get an image: the one that is pinned, else what the registry has.
+func (w *world) image(f *plan.Found, ref string) {
+	own := strings.HasPrefix(ref, "mlframework-")
+	i := anImage(ref, cmp.Or(w.registry[ref], "1"), w.local || own)
+	pin, is := w.learned[ref]
+	if !is {
+		pin = w.pins.Image(ref)
+	}
+	for v := 1; !plan.Pins(pin, i, f.Arch); v++ {
+		i = anImage(ref, strconv.Itoa(v), w.local || own)
+	}
+	f.Images[ref] = i
+	if !strings.Contains(ref, ":base-") && pin.Content["amd64"] == "" {
+		w.learned[ref] = layout.RecordImage{Ref: ref, Digest: i.Digest(ref),
+			Content: map[string]string{"amd64": i.Content}}
 	}
 }
 
@@ -242,7 +290,7 @@ func (w *world) logsIn(t *testing.T, c plan.Cluster) {
 			want[broker.WorkerUser(h.Name)] = w.login[h.Name]
 		}
 	}
-	if d := cmp.Diff(want, w.broker); d != "" || w.found[c.Master].Logins.Pending {
+	if d := gocmp.Diff(want, w.broker); d != "" || w.found[c.Master].Logins.Pending {
 		t.Fatalf("the broker takes others than those who are there (-want +got):\n%s%+v", d,
 			w.found[c.Master].Logins)
 	}

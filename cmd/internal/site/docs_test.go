@@ -10,6 +10,7 @@ import (
 
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
+	"mlframework/infra/layout"
 	"mlframework/nvdocker"
 )
 
@@ -29,7 +30,7 @@ func TestOverviewPage(t *testing.T) {
 		}
 	}
 	for _, of := range []any{site.Overview{}, infra.HostStatus{}, infra.ContainerStatus{},
-		infra.OtherWorker{},
+		infra.OtherWorker{}, layout.RecordImage{},
 		nvdocker.Report{}, nvdocker.GPU{}, nvdocker.Instance{}, nvdocker.Process{}} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
 			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); f.IsExported() && name != "-" {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"mlframework/infra"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
 
@@ -46,6 +47,10 @@ func (f *faults) host(h infra.HostStatus) {
 				c.State, c.Exit)
 		case c.State == "paused":
 			f.add(h.Name, "docker unpause "+c.Name+" there", "the %s is paused", role)
+		case c.Other:
+			f.add(h.Name, "infrainit -f starts it with the cluster's",
+				"the %s runs another %s (%s) than the cluster has", role, c.Image,
+				layout.ShortDigest(c.Digest))
 		case role == plan.Worker && c.Login == "":
 			f.add(h.Name, "infrainit -f gives it its own",
 				"its worker logs in to the broker as the user that all workers shared in an "+

@@ -10,6 +10,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/infra"
+	"mlframework/infra/layout"
 	"mlframework/infra/remote"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -32,6 +33,10 @@ type Overview struct {
 	// Certificates are those of the services on the master's host, as far as they could be seen.
 	Certificates []infra.Certificate `json:"certificates,omitempty"`
 
+	// Images are those that containers of broker and workers are to be made of; absent: the record of
+	// an earlier release has none.
+	Images []layout.RecordImage `json:"images,omitempty"`
+
 	ready    []api.Reason // why the master is not
 	warnings []api.Reason // of the master's health
 	silent   error        // why the master did not answer
@@ -47,7 +52,7 @@ const OverviewVersion = 1
 // error only when ctx ends.
 func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error) {
 	o := Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster,
-		Master:  c.Record.Master,
+		Master: c.Record.Master, Images: c.Record.Images,
 		Workers: []core.Worker{}, Sweeps: []core.Summary{},
 		program: c.Record.Program, here: cli.Version()}
 	client := s.Client(c.Dial())

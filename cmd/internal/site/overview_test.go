@@ -14,6 +14,7 @@ import (
 
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/nvdocker"
 	"mlframework/sweep/api"
@@ -70,6 +71,21 @@ func whole() site.Overview {
 	}
 }
 
+// The digests of images are shown.
+func TestImagesAreShown(t *testing.T) {
+	t.Parallel()
+	o := whole()
+	o.Images = []layout.RecordImage{{Ref: "python:3.12-slim", Digest: "sha256:0123456789abcdef"},
+		{Ref: "ours:1", Content: map[string]string{"amd64": "sha256:123456789abcdef0", "arm64": "sha256:23456789abcdef01"}}}
+	text := strings.Join(o.Tables(80), "\n")
+	for _, line := range []string{"\npython:3.12-slim  sha256:0123456789ab\n",
+		"\nours:1            sha256:123456789abc (amd64), sha256:23456789abcd (arm64)\n"} {
+		if !strings.Contains(text, line) {
+			t.Errorf("no %q in\n%s", line, text)
+		}
+	}
+}
+
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -101,6 +117,11 @@ func TestFaults(t *testing.T) {
 			want: []site.Fault{{"gpu3",
 				"its worker logs in to the broker as the user that all workers shared in an " +
 					"earlier release", "infrainit -f gives it its own"}}},
+		"a worker of another image": {change: func(o *site.Overview) {
+			c := &o.Hosts[2].Containers[0]
+			c.Image, c.Digest, c.Other = "python:3.12-slim", "sha256:0123456789abcdef", true
+		}, want: []site.Fault{{"gpu3", "the worker runs another python:3.12-slim (sha256:0123456789ab) than the cluster has",
+			"infrainit -f starts it with the cluster's"}}},
 		"no container": {change: func(o *site.Overview) {
 			o.Hosts[0].Containers = o.Hosts[0].Containers[:2]
 		},

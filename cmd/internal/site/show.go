@@ -92,6 +92,9 @@ func (o *Overview) Tables(width int) []string {
 	all := append(wrapped("cluster "+o.Cluster+", master on "+o.Master, "", width), "")
 	all = append(all, o.hosts().Lines(width)...)
 	all = append(all, o.gpus(width)...)
+	if len(o.Images) > 0 {
+		all = append(append(all, ""), o.images().Lines(width)...)
+	}
 	if len(o.Workers) > 0 {
 		all = append(append(all, ""), o.workers().Lines(width)...)
 	}
@@ -184,6 +187,14 @@ func wrapped(words, indent string, width int) (lines []string) {
 		}
 	}
 	return lines
+}
+
+func (o *Overview) images() *cli.Table {
+	g := cli.NewTable("IMAGE", "DIGEST")
+	for _, i := range o.Images {
+		g.Add(i.Ref, i.String())
+	}
+	return g
 }
 
 func (o *Overview) workers() *cli.Table {

@@ -66,7 +66,7 @@ func ReadFrom(source config.Source, stderr *os.File) (*Site, error) {
 	}
 	s.Infra = infra.Options{
 		Dialer: s.dialer(0), Control: control{s.Owner}, Report: s.Printer, Who: who,
-		Programs: sync.OnceValues(Programs), Now: time.Now,
+		Programs: sync.OnceValues(Programs), Here: infra.LocalDocker(), Now: time.Now,
 		Random: rand.Reader,
 	}
 	return s, nil

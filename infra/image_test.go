@@ -1,0 +1,281 @@
+package infra_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/infra"
+	"mlframework/infra/plan"
+)
+
+// images gives hosts a version of the image of tasks, in the place of what they have; "" is none.
+// The one of the laptop has the name "".
+func (f *fakeHosts) images(version map[string]string, local bool) {
+	for name, v := range version {
+		e := f.laptop
+		if name != "" {
+			e = f.hosts[name].engine
+		}
+		delete(e.images, taskImage)
+		if v != "" {
+			e.put(fakeImage{taskImage, v, local})
+		}
+	}
+}
+
+// registry has every host reach one with a version of the image of tasks.
+func (f *fakeHosts) registry(version string) {
+	for _, h := range f.hosts {
+		h.engine.registry = map[string]string{taskImage: version, brokerImage: "1"}
+	}
+}
+
+// versions are those of the image of tasks of which the hosts' workers are made.
+func (f *fakeHosts) versions(names ...string) (all []string) {
+	for _, n := range names {
+		e := f.hosts[n].engine
+		e.mu.Lock()
+		if c := e.containers["mlframework-c-worker"]; c != nil {
+			all = append(all, e.old[c.made].version)
+		}
+		e.mu.Unlock()
+	}
+	return all
+}
+
+// ids are those of all containers.
+func (f *fakeHosts) ids() (all []string) {
+	for name, h := range f.hosts {
+		h.engine.mu.Lock()
+		for _, c := range h.engine.containers {
+			all = append(all, name+" "+c.Name+" "+c.ID)
+		}
+		h.engine.mu.Unlock()
+	}
+	slices.Sort(all)
+	return all
+}
+
+// All hosts run one image under one name, wherever it comes from.
+func TestHostsRunOneImage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		has      map[string]string // before; "" is the laptop
+		local    bool              // it came from no registry
+		registry string            // version there; "": nobody reaches it
+		want     string            // version of all workers
+		digest   bool              // the registry's is noted
+	}{
+		"a host has an older one":           {has: map[string]string{"gpu2": "1", "gpu3": "0"}, registry: "1", want: "1", digest: true},
+		"a tag has moved, one host has it":  {has: map[string]string{"gpu2": "1", "gpu3": ""}, registry: "1", want: "1", digest: true},
+		"a host got it from a laptop":       {has: map[string]string{"gpu2": "1", "gpu3": ""}, local: true, want: "1"},
+		"nobody has it":                     {has: map[string]string{"gpu2": "", "gpu3": ""}, registry: "5", want: "5", digest: true},
+		"the laptop has it":                 {has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, local: true, want: "7"},
+		"the laptop has it, of a registry":  {has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, want: "7", digest: true},
+		"the laptop has another":            {has: map[string]string{"gpu2": "1", "gpu3": "", "": "7"}, want: "1", digest: true},
+		"the laptop has an older, and asks": {has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, registry: "8", want: "8", digest: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newHosts(t, "gpu1", "gpu2", "gpu3")
+			f.images(c.has, c.local)
+			if c.registry != "" {
+				f.registry(c.registry)
+			}
+			result, err := f.up(f.request("gpu1", "gpu2", "gpu3"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff([]string{c.want, c.want}, f.versions("gpu2", "gpu3")); d != "" {
+				t.Error(d)
+			}
+			pin := f.record("gpu1").Image(taskImage)
+			if want := digest(taskImage, c.want); (pin.Digest == want) != c.digest || len(pin.Content) != 1 {
+				t.Errorf("the record has %+v", pin)
+			}
+			if !result.Record.Equal(f.record("gpu1")) {
+				t.Errorf("the result has %+v, and the record %+v", result.Record, f.record("gpu1"))
+			}
+			result, err = f.up(f.request("gpu1", "gpu2", "gpu3"))
+			if err != nil || result.Plan.Changes {
+				t.Errorf("%v, %v", result.Plan.Steps, err)
+			}
+		})
+	}
+}
+
+// A host that cannot get the image that the others run is named, and its worker is not started.
+func TestAHostThatCannotGetTheImage(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2")
+	if _, err := f.up(f.request("gpu1", "gpu2")); err != nil {
+		t.Fatal(err)
+	}
+	f.hosts["gpu3"] = &fakeHost{name: "gpu3", home: t.TempDir(), engine: newEngine(t, taskImage)}
+	f.images(map[string]string{"gpu3": "2", "gpu2": "2", "gpu1": "2", "": "2"}, false)
+	for _, name := range []string{"gpu1", "gpu2"} {
+		f.hosts[name].engine.forget(taskImage)
+	}
+	_, err := f.up(f.request("gpu1", "gpu2", "gpu3"))
+	if err == nil || !strings.HasPrefix(err.Error(), "gpu3: get the image python:3.12-slim (sha256:") {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"manifest unknown", "this machine has another under that name", "with --pull"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("no %q in %v", part, err)
+		}
+	}
+	if got := f.state("gpu2", "gpu3"); len(got) != 1 || got[0] != "gpu2 worker" {
+		t.Error(got)
+	}
+}
+
+// An image that a host cannot pull is sent from where it is: also from another host, and from a
+// laptop on which the name stands for another by now.
+func TestImagesThatAreSent(t *testing.T) {
+	t.Parallel()
+	for name, from := range map[string]func(*fakeHosts){
+		"another host": func(*fakeHosts) {},
+		"the laptop, without the name": func(f *fakeHosts) {
+			f.images(map[string]string{"": "1"}, false)
+			f.images(map[string]string{"gpu1": "2", "gpu2": "2", "": "2"}, false)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newHosts(t, "gpu1", "gpu2", "gpu3")
+			f.images(map[string]string{"gpu3": "2"}, false)
+			if _, err := f.up(f.request("gpu1", "gpu2")); err != nil {
+				t.Fatal(err)
+			}
+			from(f)
+			if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff([]string{"1", "1"}, f.versions("gpu2", "gpu3")); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// A cluster of the release before has no images in its record. They are noted, and nothing is
+// started anew.
+func TestImagesOfAClusterOfAnEarlierRelease(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2", "gpu3")
+	if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
+		t.Fatal(err)
+	}
+	r := f.record("gpu1")
+	r.Images = nil
+	if err := os.WriteFile(f.root("gpu1").Record(), r.Encode(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.images(map[string]string{"gpu3": "2"}, false) // as by docker pull
+	before := f.ids()
+	if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(before, f.ids()); d != "" {
+		t.Error(d)
+	}
+	if pin := f.record("gpu1").Image(taskImage); pin.Digest != digest(taskImage, "1") || len(pin.Content) != 1 {
+		t.Errorf("%+v", pin)
+	}
+}
+
+func TestPull(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2", "gpu3")
+	if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
+		t.Fatal(err)
+	}
+	f.registry("2")
+	asked := func() (n int) {
+		for _, h := range f.hosts {
+			n += h.engine.asked
+		}
+		return n
+	}
+	if result, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil || result.Plan.Changes || asked() > 0 {
+		t.Errorf("a tag that has moved changes something: %v, %v", result.Plan.Steps, err)
+	}
+	pull := f.request("gpu1", "gpu2", "gpu3")
+	pull.Pull = true
+	var text bytes.Buffer
+	pull.DryRun = &text
+	changed := f.hosts["gpu2"].engine.changed()
+	if _, err := f.up(pull); err != nil || f.hosts["gpu2"].engine.changed() != changed {
+		t.Fatal(err, f.hosts["gpu2"].engine.changed())
+	}
+	was, is := digest(taskImage, "1")[:19], digest(taskImage, "2")[:19]
+	for _, line := range []string{
+		fmt.Sprintf("gpu3  get the image %s (%s) in the place of %s\n", taskImage, is, was),
+		fmt.Sprintf("image %s -> %s)\n", was, is),
+		fmt.Sprintf("image %s is %s\n", taskImage, is),
+		fmt.Sprintf("image %s is %s\n", brokerImage, digest(brokerImage, "1")[:19]),
+	} {
+		if !strings.Contains(text.String(), line) {
+			t.Errorf("no %q in\n%s", line, text.String())
+		}
+	}
+	pull.DryRun = nil
+	master := slices.DeleteFunc(f.ids(), func(id string) bool { return !strings.HasPrefix(id, "gpu1 ") })
+	if _, err := f.up(pull); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"2", "2"}, f.versions("gpu2", "gpu3")); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(master, slices.DeleteFunc(f.ids(), func(id string) bool { return !strings.HasPrefix(id, "gpu1 ") })); d != "" {
+		t.Errorf("what has not changed was started anew: %s", d)
+	}
+	for _, h := range f.hosts {
+		h.engine.registry = nil
+	}
+	if result, err := f.up(pull); err != nil || result.Plan.Changes ||
+		!slices.ContainsFunc(f.warned, func(w string) bool { return strings.HasPrefix(w, "no registry tells what python:3.12-slim is now") }) {
+		t.Errorf("%v, %v, %q", result.Plan.Steps, err, f.warned)
+	}
+}
+
+// check-status tells of a worker that runs another image.
+func TestStatusOfImages(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2", "gpu3")
+	r := f.request("gpu1", "gpu2", "gpu3")
+	if _, err := f.up(r); err != nil {
+		t.Fatal(err)
+	}
+	e := f.hosts["gpu3"].engine
+	e.put(fakeImage{ref: taskImage, version: "2"})
+	e.containers["mlframework-c-worker"].made = e.images[taskImage].id()
+	c, err := infra.Open(t.Context(), infra.Place{Name: "c", Owner: "anna", Folder: "ml/c", Master: "gpu1", Targets: r.Targets}, f.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	all, err := c.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, h := range all {
+		for _, o := range h.Containers {
+			if o.Role == plan.Worker {
+				got[h.Name] = fmt.Sprint(o.Digest, " ", o.Other)
+			}
+		}
+	}
+	want := map[string]string{"gpu2": digest(taskImage, "1") + " false", "gpu3": digest(taskImage, "2") + " true"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,204 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"mlframework/infra/docker"
+	"mlframework/infra/layout"
+)
+
+// A reference such as python:3.12-slim stands for one image in a cluster. Which one is decided once,
+// and kept in the record: what hosts have already, what the registry has or, where neither is known,
+// what the first host gets. A host that has another image under the name gets the right one.
+
+// use is a reference that a host needs.
+type use struct {
+	host  Host
+	ref   string
+	built bool // by the cluster itself: no registry has it
+}
+
+// uses are the references that all hosts need, but for the image of master and monitor, which its
+// host makes itself.
+func (c Cluster) uses(found map[string]Found) (all []use) {
+	if h, there := c.host(c.Master); there && !c.Adds {
+		all = append(all, use{h, c.BrokerImage, false})
+	}
+	for _, h := range c.Hosts {
+		if h.Work != nil {
+			built := h.Work.Image == "" && c.Project.Build != ""
+			all = append(all, use{h, c.workerRef(h, found[h.Name]), built})
+		}
+	}
+	return all
+}
+
+// images are those that a host has for a reference: first that of which its container is made, as
+// the reference may stand for another by now.
+func (c Cluster) images(f Found, ref string) (all []docker.Image) {
+	for _, o := range f.Containers {
+		i, there := f.Images[o.ImageID]
+		if there && o.Labels[ClusterLabel] == c.Name && o.Image == ref {
+			all = append(all, i)
+		}
+	}
+	if i, there := f.Images[ref]; there {
+		all = append(all, i)
+	}
+	return all
+}
+
+// Untold returns the references of which nobody knows yet for what they stand, each with the hosts
+// that need it: Cluster.Told is to have them.
+func Untold(c Cluster, found map[string]Found, old layout.Record) map[string][]string {
+	all := map[string][]string{}
+	known := map[string]bool{}
+	for _, u := range c.uses(found) {
+		if u.ref == "" || u.built || docker.DigestOf(u.ref) != "" {
+			continue
+		}
+		all[u.ref] = append(all[u.ref], u.host.Name)
+		if !c.Pull && (len(c.images(found[u.host.Name], u.ref)) > 0 || old.Image(u.ref).Ref != "") {
+			known[u.ref] = true
+		}
+	}
+	maps.DeleteFunc(all, func(ref string, _ []string) bool { return known[ref] })
+	return all
+}
+
+// pin decides for which images the references stand, as far as that is known before anything is
+// done.
+func (m *maker) pin() {
+	m.pins = map[string]layout.RecordImage{}
+	uses := m.uses(m.found)
+	for _, u := range uses {
+		if _, is := m.pins[u.ref]; is || u.ref == "" {
+			continue
+		}
+		pin, fresh := m.old.Image(u.ref), false
+		if told := m.Told[u.ref]; told.Ref != "" && (told.Digest == "" || told.Digest != pin.Digest) {
+			pin = told
+		}
+		if pin.Ref == "" {
+			pin, fresh = layout.RecordImage{Ref: u.ref, Digest: docker.DigestOf(u.ref)}, true
+		}
+		pin.Content = maps.Clone(pin.Content)
+		for _, other := range uses {
+			if other.ref == u.ref {
+				m.agree(&pin, m.found[other.host.Name], fresh)
+			}
+		}
+		m.pins[u.ref] = pin
+	}
+}
+
+// agree adds to a pin what a host knows of it: the content that its digest has, or the digest of
+// its content. A fresh one is what the first host of an architecture has, and the digest of the
+// first.
+func (m *maker) agree(pin *layout.RecordImage, f Found, fresh bool) {
+	for _, i := range m.images(f, pin.Ref) {
+		digest, content := i.Digest(pin.Ref), pin.Content[f.Arch]
+		switch {
+		case content == "" && digest != "" && digest == pin.Digest:
+		case content == "" && fresh && (digest == "" || pin.Digest == ""):
+		case content != i.Content:
+			continue
+		}
+		pin.Digest = cmp.Or(pin.Digest, digest)
+		if pin.Content == nil {
+			pin.Content = map[string]string{}
+		}
+		pin.Content[f.Arch] = i.Content
+	}
+}
+
+// Pins reports whether an image is the one for which a pinned reference stands. One of which nothing
+// is known yet is.
+func Pins(pin layout.RecordImage, i docker.Image, arch string) bool {
+	switch content := pin.Content[arch]; {
+	case content != "":
+		return i.Content == content
+	case pin.Digest != "":
+		return i.Digest(pin.Ref) == pin.Digest
+	}
+	return true
+}
+
+// has reports whether a host has the image for which a reference stands.
+func (m *maker) has(host, ref string) bool {
+	i, there := m.found[host].Images[ref]
+	return there && Pins(m.pins[ref], i, m.found[host].Arch)
+}
+
+// madeOf reports whether a container is made of the image that is pinned. What is not known of it
+// is no reason to replace it.
+func (m *maker) madeOf(host string, o docker.Container) bool {
+	i, known := m.found[host].Images[o.ImageID]
+	pin, pinned := m.pins[o.Image]
+	return !known || !pinned || Pins(pin, i, m.found[host].Arch)
+}
+
+// moved tells of a container that is made of another image than is pinned.
+func (m *maker) moved(host string, o docker.Container) string {
+	f := m.found[host]
+	was := f.Images[o.ImageID]
+	return "image " + layout.ShortDigest(cmp.Or(was.Digest(o.Image), was.Content)) + " -> " +
+		layout.ShortDigest(m.pins[o.Image].Name(f.Arch))
+}
+
+// image has an image on a host before a container of it starts. Where it is not decided which one it
+// is, the first host that gets it decides.
+func (m *maker) image(host, ref string) string {
+	id, arch := "image "+ref, m.found[host].Arch
+	if m.has(host, ref) || m.done[host+"/"+id] {
+		return host + "/" + id
+	}
+	pin, title := m.pins[ref], "get the image "+ref
+	var needs []string
+	if name := pin.Name(arch); name != "" {
+		title += " (" + layout.ShortDigest(name) + ")"
+		if i, there := m.found[host].Images[ref]; there {
+			title += " in the place of " + layout.ShortDigest(cmp.Or(i.Digest(ref), i.Content))
+		}
+	} else if first := m.first[ref]; first != "" {
+		needs = append(needs, first)
+	} else {
+		m.first[ref] = host + "/" + id
+	}
+	m.learn(host, id, ref)
+	m.add(host, id, title, Image{ref, arch}, needs...)
+	return host + "/" + id
+}
+
+// pinned are the images of the record: those that are needed, and others of a cluster that is joined.
+func (m *maker) pinned() (all []layout.RecordImage) {
+	for _, pin := range m.pins {
+		if pin.Digest != "" || len(pin.Content) > 0 {
+			all = append(all, pin)
+		}
+	}
+	for _, o := range m.old.Images {
+		if _, is := m.pins[o.Ref]; m.Adds && !is {
+			all = append(all, o)
+		}
+	}
+	slices.SortFunc(all, func(a, b layout.RecordImage) int { return cmp.Compare(a.Ref, b.Ref) })
+	return all
+}
+
+// learn has it noted what a step tells of an image, if nobody knows yet.
+func (m *maker) learn(host, step, ref string) {
+	if m.pins[ref].Content[m.found[host].Arch] == "" {
+		m.learns = append(m.learns, host+"/"+step)
+	}
+}
+
+// learned notes at last what was learned of images that hosts have got.
+func (m *maker) learned() {
+	if len(m.learns) > 0 {
+		m.add(m.Master, "record of images", "note which images there are", Keep{m.record(false)},
+			append(m.learns, m.Master+"/record", m.Master+"/record at last")...)
+	}
+}
