@@ -78,7 +78,11 @@ func TestPlans(t *testing.T) {
 			delete(w.found, "gpu3")
 			c := wanted("gpu1", "gpu2")
 			c.Away, c.GiveUp = []string{"gpu3"}, true
-			return w.run(t, c)
+			p := w.run(t, c)
+			if _, takes := w.broker[broker.WorkerUser("gpu3")]; takes { // it may come back
+				t.Error("the broker takes a worker that was given up")
+			}
+			return p
 		},
 		"another image": func(t *testing.T) plan.Plan {
 			w := newWorld("gpu1", "gpu2")
