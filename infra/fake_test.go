@@ -75,12 +75,15 @@ type fakeHosts struct {
 
 	mu      sync.Mutex
 	warned  []string
+	told    []warning       // as warned, with their hosts
 	drained map[string]bool // workers that were told to take nothing more
 	did     func(string)    // called with every step that has ended; nil is not
 	slots   map[string]int  // that workers were given
 	silent  map[string]int  // how often workers that drain are not heard yet, with a task each
 	laptop  *engine         // this machine's Docker
 }
+
+type warning struct{ host, what string }
 
 // newSweepd is a program in the place of sweepd: this one is the agent, and it finds every broker.
 func newSweepd(t *testing.T) agent.Program {
@@ -233,7 +236,7 @@ func (f *fakeHosts) Warn(host, what string) {
 	f.t.Log(host, "warning:", what)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.warned = append(f.warned, what)
+	f.warned, f.told = append(f.warned, what), append(f.told, warning{host, what})
 }
 
 func (f *fakeHosts) options() infra.Options {

@@ -139,7 +139,7 @@ func TestAWorkerThatIsNotHeardYetFinishes(t *testing.T) {
 		t.Fatal(err)
 	}
 	const other = "python:3.14-slim"
-	f.hosts["gpu2"].engine.images[other] = true
+	f.hosts["gpu2"].engine.put(fakeImage{ref: other, version: "1"})
 	f.mu.Lock()
 	f.silent["gpu2"] = 2
 	f.mu.Unlock()

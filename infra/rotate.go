@@ -21,7 +21,7 @@ func (u *up) credentials(ctx context.Context) error {
 		return err
 	}
 	master.found.Logins = plan.Logins{Users: kept.Users(), Pending: kept.Pending}
-	if master.found.Due, err = u.due(ctx, master, *kept); err != nil {
+	if master.found.NeedsRenewal, err = u.needsRenewal(ctx, master, *kept); err != nil {
 		return err
 	}
 	return orNil(problems(u.each(u.reached(), func(m *machine) error {
@@ -53,20 +53,20 @@ func (u *up) kept(ctx context.Context, master *machine) (*broker.Secrets, error)
 	return &kept, nil
 }
 
-// due tells what is to be renewed without being asked for.
-func (u *up) due(ctx context.Context, master *machine, kept broker.Secrets) (d plan.Due, err error) {
+// needsRenewal tells what is to be renewed without being asked for.
+func (u *up) needsRenewal(ctx context.Context, master *machine, kept broker.Secrets) (r plan.Renewal, err error) {
 	now := u.o.Now()
-	d.Rotation = len(kept.Previous) > 0
-	if d.Certificate, d.Authority, err = kept.Due(now); err != nil || !u.request.Exposed {
-		return d, err
+	r.Rotation = len(kept.Previous) > 0
+	if r.Certificate, r.Authority, err = kept.NeedsRenewal(now); err != nil || !u.request.Exposed {
+		return r, err
 	}
 	text, err := master.text(ctx, path.Join(layout.Root(master.found.Root).Certificate(), broker.CertificateFile))
 	if err != nil || text == "" {
-		return d, err
+		return r, err
 	}
 	end, err := broker.End([]byte(text))
-	d.Monitor = err != nil || end.Sub(now) < broker.RenewBefore // what cannot be read is made anew
-	return d, nil
+	r.Monitor = err != nil || end.Sub(now) < broker.RenewBefore // what cannot be read is made anew
+	return r, nil
 }
 
 // compare records in found.Outdated that a folder of the host has other credentials of a user than
@@ -88,20 +88,16 @@ func (m *machine) compare(ctx context.Context, kept broker.Secrets, user, dir st
 	return nil
 }
 
-// checkRotation refuses a rotation, and hosts that join during one, where workers would be left
-// without a way back. It tells of workers that cannot be reached.
-func (u *up) checkRotation() error {
-	if faults := plan.CheckRotation(u.request.Cluster, u.found()); len(faults) > 0 {
-		return faults
-	}
-	if !u.request.Rotate {
-		return nil
+// warnOfLeftBehind tells of workers that cannot be reached while a plan rotates: also where nobody
+// asked for a rotation, because the authority is old.
+func (u *up) warnOfLeftBehind(p plan.Plan) {
+	if !p.Rotates() {
+		return
 	}
 	for _, host := range plan.LeftBehind(u.request.Cluster, u.found(), u.old) {
 		u.o.Report.Warn(host, "it was not reached: its worker keeps the password of before, which the broker refuses from now on, "+
 			"until infrainit -f has reached it")
 	}
-	return nil
 }
 
 // rotate replaces all secrets of the broker on the master's host.
@@ -185,8 +181,8 @@ func (a *applier) finish(ctx context.Context, m *machine) error {
 	return err
 }
 
-// rotates reports whether a rotation is not finished.
-func (a *applier) rotates() bool {
+// rotating reports whether a rotation is not finished.
+func (a *applier) rotating() bool {
 	a.once.Lock()
 	defer a.once.Unlock()
 	return a.secrets != nil && len(a.secrets.Previous) > 0

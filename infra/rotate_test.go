@@ -318,6 +318,44 @@ func TestNobodyJoinsDuringARotation(t *testing.T) {
 	f.agree("gpu1", "gpu2", "gpu3")
 }
 
+// A rotation that begins by itself, as the authority is old, tells whom it leaves behind.
+func TestRotationThatNobodyAskedFor(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2", "gpu3")
+	if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
+		t.Fatal(err)
+	}
+	before := f.kept("gpu1").Passwords[broker.WorkerUser("gpu3")]
+	f.away["gpu3"] = true
+	r := f.request("gpu1", "gpu2", "gpu3")
+	r.SkipBad = true
+	o := f.options()
+	leaves := func() (hosts []string) {
+		f.told = nil
+		result, err := infra.Up(t.Context(), r, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result.Cluster.Close()
+		for _, w := range f.told {
+			if strings.Contains(w.what, "which the broker refuses from now on") {
+				hosts = append(hosts, w.host)
+			}
+		}
+		return hosts
+	}
+	if hosts := leaves(); len(hosts) > 0 {
+		t.Errorf("nothing is made anew, and warned is of %v", hosts)
+	}
+	o.Now = func() time.Time { return time.Now().AddDate(9, 6, 0) }
+	if d := cmp.Diff([]string{"gpu3"}, leaves()); d != "" {
+		t.Errorf("warned is of others (-want +got)\n%s", d)
+	}
+	if f.kept("gpu1").Passwords[broker.WorkerUser("gpu3")] == before {
+		t.Error("the passwords are those of before")
+	}
+}
+
 // Workers that share a user in a cluster of an earlier release could not come back.
 func TestRotationOfAnEarlierRelease(t *testing.T) {
 	t.Parallel()

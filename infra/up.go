@@ -89,11 +89,12 @@ func (u *up) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	u.running(ctx)
-	if err := u.checkRotation(); err != nil {
-		return Result{}, err
+	if faults := plan.CheckRotation(u.request.Cluster, u.found()); len(faults) > 0 {
+		return Result{}, faults
 	}
 	u.askForImages(ctx)
 	p := plan.Make(u.request.Cluster, u.found(), u.old)
+	u.warnOfLeftBehind(p)
 	result := Result{Plan: p, Record: p.Record, Skipped: u.skipped}
 	large := u.large(p)
 	if u.request.DryRun != nil {
@@ -227,7 +228,7 @@ func (u *up) apply(ctx context.Context, p plan.Plan) (layout.Record, error) {
 		u.o.Report.Warn("", "it did not work out: what this call made is removed again")
 		err = errors.Join(err, a.rollback(ctx))
 	}
-	if err != nil && a.rotates() {
+	if err != nil && a.rotating() {
 		u.o.Report.Warn("", "the new passwords and certificates are not in use everywhere yet: infrainit -f goes on with it")
 	}
 	return a.withImages(p.Record), err

@@ -36,9 +36,9 @@ func End(certificate []byte) (time.Time, error) {
 	return c.NotAfter, nil
 }
 
-// Due reports which certificates are to be renewed: the broker's own, or its authority, which ends
+// NeedsRenewal reports which certificates are to be renewed: the broker's own, or its authority, which ends
 // before another certificate of the broker would.
-func (s Secrets) Due(now time.Time) (server, authority bool, err error) {
+func (s Secrets) NeedsRenewal(now time.Time) (server, authority bool, err error) {
 	end, err := End(s.Server.Certificate)
 	if err != nil {
 		return false, false, fmt.Errorf("the broker's certificate: %w", err)

@@ -80,9 +80,9 @@ func TestRenewal(t *testing.T) {
 		{184 * day, true, false}, {500 * day, true, false},
 		{9*365*day + day, true, true},
 	} {
-		server, authority, err := s.Due(now.Add(c.after))
+		server, authority, err := s.NeedsRenewal(now.Add(c.after))
 		if err != nil || server != c.server || authority != c.authority {
-			t.Errorf("after %v: due are %v, %v, %v", c.after, server, authority, err)
+			t.Errorf("after %v: to be renewed are %v, %v, %v", c.after, server, authority, err)
 		}
 	}
 	next, err := s.Renewed(rand.Reader, now.Add(184*day))

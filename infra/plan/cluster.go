@@ -97,16 +97,16 @@ type Found struct {
 	Others     []docker.Container // all; only where a port is asked for
 	// Images are those that are wanted and there, by reference, and those of which the cluster's
 	// containers are made, by id.
-	Images   map[string]docker.Image
-	Networks []string // of this cluster
-	Volumes  []string // of this cluster
-	Reached  string   // the name or address under which it was reached from here
-	Reaches  []string // addresses of the master's host with which it can speak, best first
-	Logins   Logins   // of the master's host
-	Outdated []string // users of the broker with other credentials here than are kept
-	Due      Due      // of the master's host
-	Running  []string // tasks that the host's worker runs, as far as the master tells
-	Shares   string   // name of the host whose home folder this one has, too; "" for the first and all others
+	Images       map[string]docker.Image
+	Networks     []string // of this cluster
+	Volumes      []string // of this cluster
+	Reached      string   // the name or address under which it was reached from here
+	Reaches      []string // addresses of the master's host with which it can speak, best first
+	Logins       Logins   // of the master's host
+	Outdated     []string // users of the broker with other credentials here than are kept
+	NeedsRenewal Renewal  // of the master's host
+	Running      []string // tasks that the host's worker runs, as far as the master tells
+	Shares       string   // name of the host whose home folder this one has, too; "" for the first and all others
 }
 
 // Logins are the users of a cluster's broker, as the master's host keeps them. The zero value is none.
@@ -115,9 +115,9 @@ type Logins struct {
 	Pending bool // the broker may have others, or has to be told of a change
 }
 
-// Due is what of a cluster's secrets is to be renewed without being asked for. The zero value is
+// Renewal is what of a cluster's secrets is to be renewed without being asked for. The zero value is
 // nothing.
-type Due struct {
+type Renewal struct {
 	Certificate bool // the broker's own
 	Authority   bool // that signs it: with it everything is made anew
 	Monitor     bool // the monitor's certificate

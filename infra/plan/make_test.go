@@ -171,7 +171,7 @@ func TestPlans(t *testing.T) {
 			c.Exposed = true
 			w.run(t, c)
 			f := w.found["gpu1"]
-			f.Due.Monitor = true
+			f.NeedsRenewal.Monitor = true
 			w.found["gpu1"] = f
 			return w.run(t, c)
 		},
@@ -219,7 +219,7 @@ func TestPlans(t *testing.T) {
 			w := newWorld("gpu1", "gpu2")
 			w.run(t, wanted("gpu1", "gpu2"))
 			f := w.found["gpu1"]
-			f.Due.Certificate = true
+			f.NeedsRenewal.Certificate = true
 			w.found["gpu1"] = f
 			return w.run(t, wanted("gpu1", "gpu2"))
 		},

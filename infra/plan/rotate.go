@@ -16,7 +16,7 @@ import (
 //
 // A call that is cut off before the broker has changed leaves connections that go on, and one
 // after that hosts that can come back; the next call finds which credentials are outdated
-// (Found.Outdated) and what is to be finished (Due.Rotation).
+// (Found.Outdated) and what is to be finished (NeedsRenewal.Rotation).
 
 // MonitorTokens is the value of Secrets.For with which new tokens of the monitor are made.
 const MonitorTokens = "monitor tokens"
@@ -27,7 +27,7 @@ const MonitorTokens = "monitor tokens"
 func CheckRotation(c Cluster, found map[string]Found) Problems {
 	f := found[c.Master]
 	switch {
-	case c.Adds && f.Due.Rotation:
+	case c.Adds && f.NeedsRenewal.Rotation:
 		return Problems{{Host: c.Master,
 			What:   "the rotation of the passwords of its cluster " + c.Name + " was cut off",
 			Remedy: "finish it where the cluster was brought up: infrainit -f; then join"}}
@@ -38,6 +38,12 @@ func CheckRotation(c Cluster, found map[string]Found) Problems {
 			Remedy: "update them first: infrainit -f; then infrainit -f --rotate"}}
 	}
 	return nil
+}
+
+// Rotates reports whether passwords and certificates are made anew, or a rotation that was cut off
+// goes on.
+func (p Plan) Rotates() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { _, is := s.Do.(Finish); return is })
 }
 
 // LeftBehind returns the hosts whose worker cannot log in after a rotation: those that stay in the
@@ -51,21 +57,21 @@ func LeftBehind(c Cluster, found map[string]Found, old layout.Record) (hosts []s
 	return hosts
 }
 
-func (m *maker) due() Due { return m.found[m.Master].Due }
+func (m *maker) needsRenewal() Renewal { return m.found[m.Master].NeedsRenewal }
 
-// rotates reports whether everything is made anew.
-func (m *maker) rotates() bool {
-	return (m.Rotate || m.due().Authority) && !m.Adds && !m.fresh() &&
+// startsRotation reports whether everything is made anew.
+func (m *maker) startsRotation() bool {
+	return (m.Rotate || m.needsRenewal().Authority) && !m.Adds && !m.fresh() &&
 		len(m.logins().Users) > 0 && !slices.Contains(m.logins().Users, broker.Shared)
 }
 
 // turns reports whether a rotation is under way: one that begins, or one that was cut off.
 func (m *maker) turns() bool {
-	return m.rotates() || m.due().Rotation && !m.fresh()
+	return m.startsRotation() || m.needsRenewal().Rotation && !m.fresh()
 }
 
 // renews reports whether the broker gets another certificate from the same authority.
-func (m *maker) renews() bool { return m.due().Certificate && !m.turns() && !m.Adds }
+func (m *maker) renews() bool { return m.needsRenewal().Certificate && !m.turns() && !m.Adds }
 
 // outdated reports whether a host has other credentials of a user than it is to have.
 func (m *maker) outdated(host, user string) bool {
@@ -75,7 +81,7 @@ func (m *maker) outdated(host, user string) bool {
 // rotate adds the steps of a rotation up to writing the broker's files.
 func (m *maker) rotate(l Logins) {
 	master := m.Master
-	if m.rotates() {
+	if m.startsRotation() {
 		m.add(master, "secrets", "make new passwords and certificates", Rotate{l}, master+"/folders")
 	}
 	needs := []string{master + "/secrets", master + "/credentials"}
@@ -135,7 +141,7 @@ func (m *maker) monitor(h Host, needs []string) {
 	l := f.layout()
 	uid, gid := f.RunAs()
 	runs := m.runs(h.Name, Monitor)
-	certified := m.Exposed && (!runs || m.due().Monitor || m.turns())
+	certified := m.Exposed && (!runs || m.needsRenewal().Monitor || m.turns())
 	if m.Adds {
 		return
 	}

@@ -210,12 +210,12 @@ func (w *world) image(f *plan.Found, ref string) {
 // look finds what credentials are outdated, and what is to be finished.
 func (w *world) look(c plan.Cluster) {
 	for name, f := range w.found {
-		f.Outdated, f.Due.Rotation = nil, false
+		f.Outdated, f.NeedsRenewal.Rotation = nil, false
 		if w.outdated(w.login[name], "worker-"+name, name) {
 			f.Outdated = append(f.Outdated, "worker-"+name)
 		}
 		if name == c.Master {
-			f.Due.Rotation = len(w.previous) > 0
+			f.NeedsRenewal.Rotation = len(w.previous) > 0
 			if w.outdated(w.master, broker.Master, broker.Master) {
 				f.Outdated = append(f.Outdated, broker.Master)
 			}

@@ -28,7 +28,11 @@ func (o *Overview) faults() []Fault {
 	for _, h := range o.Hosts {
 		f.host(h)
 	}
-	f.certificates(o)
+	for _, c := range o.Certificates {
+		if warning := c.Warning(o.Time); warning != "" {
+			f.add("", "infrainit -f makes a new one", "%s", warning)
+		}
+	}
 	if o.silent != nil {
 		if !f.stopped[o.Master] && !f.stopped[o.Master+"/"+plan.Master] { // else that is why
 			f.add("", "check-status --logs master shows what it says",

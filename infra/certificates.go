@@ -3,6 +3,7 @@ package infra
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"time"
 
@@ -15,6 +16,21 @@ import (
 type Certificate struct {
 	Service string    `json:"service"` // "broker" or "monitor"
 	Until   time.Time `json:"until"`   // the end of its validity, UTC
+}
+
+// endsSoon is how long before the end of a certificate people are told.
+const endsSoon = 30 * 24 * time.Hour
+
+// Warning says that the certificate has ended, or ends within 30 days; "" is neither.
+func (c Certificate) Warning(now time.Time) string {
+	left, day := c.Until.Sub(now), c.Until.Format(time.DateOnly)
+	switch {
+	case left <= 0:
+		return fmt.Sprintf("the certificate of the %s ended on %s", c.Service, day)
+	case left < endsSoon:
+		return fmt.Sprintf("the certificate of the %s ends on %s, in %d days", c.Service, day, int(left.Hours()/24))
+	}
+	return ""
 }
 
 // certificatesEvery is for how long what was seen of certificates holds.
