@@ -21,6 +21,7 @@ type applier struct {
 	old     layout.Record // what the master's host had
 	mu      sync.Mutex
 	undone  []undo                        // in the order in which they were made
+	checked string                        // content of an image that can be the broker's; "": none was looked at
 	images  map[string]layout.RecordImage // for what references stand, as far as it is known
 	// shipping has room for the images that are sent at once.
 	shipping chan struct{}
@@ -59,6 +60,8 @@ func (a *applier) do(ctx context.Context, s plan.Step) error {
 		return a.finish(ctx, m)
 	case plan.Users:
 		return a.users(ctx, m, do)
+	case plan.CheckBroker:
+		return a.checkBroker(ctx, m.engine, m, do.Ref)
 	case plan.Image, plan.Build, plan.Ship, plan.Base:
 		return a.image(ctx, m, s.Do)
 	case plan.Network:

@@ -1,7 +1,9 @@
 package infra_test
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,6 +33,8 @@ type engine struct {
 	asked      int                  // questions to the registry
 	refuses    map[string]string    // why a container of that name does not start
 	stopped    func()               // called when a container was stopped; nil is not
+	says       string               // what a look at an image of a broker prints; "": that it can be one
+	looks      int                  // at images of a broker, so far
 	execs      [][]string           // what was run in containers
 	exit       int                  // how that ends
 	changes    int
@@ -285,7 +289,15 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 	mux.HandleFunc("GET /exec/{id}/json", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]any{"Running": false, "ExitCode": e.exit})
 	})
-	mux.HandleFunc("GET /containers/{id}/logs", find(func(http.ResponseWriter, *noted) {}))
+	mux.HandleFunc("GET /containers/{id}/logs", find(func(w http.ResponseWriter, c *noted) {
+		if !strings.HasSuffix(c.Name, "-check") {
+			return
+		}
+		e.looks++
+		text := cmp.Or(e.says, "version 4.2.0\n")
+		_, _ = w.Write(binary.BigEndian.AppendUint32([]byte{1, 0, 0, 0}, uint32(len(text))))
+		_, _ = io.WriteString(w, text)
+	}))
 }
 
 func (e *engine) serveImages(mux *http.ServeMux) {

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -56,7 +57,11 @@ func (a *applier) get(ctx context.Context, m *machine, do plan.Image) error {
 		return context.Cause(ctx)
 	}
 	if pulled != nil {
-		if err := a.send(ctx, m, do); err != nil {
+		err := a.send(ctx, m, do)
+		if _, is := errors.AsType[*unfit](err); is {
+			return err // it could be sent
+		}
+		if err != nil {
 			option := "--image (image: in tasks.yml or config.yml)"
 			if do.Ref == a.request.BrokerImage {
 				option = "--broker-image (broker-image: in config.yml)"
@@ -130,6 +135,11 @@ func (a *applier) sendFrom(
 	case !plan.Pins(pin, i, do.Arch):
 		return false, fmt.Errorf("%s has another under that name, %s, and the cluster's is %s", where, short(i, do.Ref),
 			layout.ShortDigest(pin.Name(do.Arch)))
+	}
+	if do.Ref == a.request.BrokerImage && m.name == a.request.Master {
+		if err := a.checkBroker(ctx, from, m, ref); err != nil {
+			return true, err
+		}
 	}
 	loaded, err := a.ship(ctx, from, m, ref)
 	if err == nil && ref != do.Ref && len(loaded) > 0 {

@@ -24,8 +24,6 @@ type Image struct {
 	// Content is a digest ("sha256:...") of the layers and of how containers are started. The same
 	// image has the same everywhere, however it came there.
 	Content string
-	User    string   // as which containers run, as the image says it; "": root
-	Env     []string // NAME=value
 }
 
 // FindImage gives an image of the host by reference, digest or id. NotFound when it is not there.
@@ -37,7 +35,7 @@ func (e *Engine) FindImage(ctx context.Context, ref string) (Image, error) {
 	i := Image{ID: raw.ID, Tags: raw.RepoTags, Digests: raw.RepoDigests, Arch: raw.Architecture,
 		Content: content(raw)}
 	if raw.Config != nil {
-		i.Labels, i.User, i.Env = raw.Config.Labels, raw.Config.User, raw.Config.Env
+		i.Labels = raw.Config.Labels
 	}
 	slices.Sort(i.Tags)
 	slices.Sort(i.Digests)

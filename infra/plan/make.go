@@ -275,6 +275,10 @@ func (m *maker) master() {
 	if !m.runs(h.Name, Broker) {
 		m.volume(h, f, Broker)
 		image = m.image(h.Name, m.BrokerImage)
+		if old, there := f.role(m.Name, Broker); !there || old.Image != m.BrokerImage || !m.madeOf(h.Name, old) {
+			m.look(h.Name, "broker image", "look whether "+m.BrokerImage+" can be the broker's", CheckBroker{m.BrokerImage}, image)
+			image = h.Name + "/broker image"
+		}
 		login = h.Name + "/login"
 	}
 	m.container(h, Broker, "start the broker",

@@ -70,6 +70,8 @@ type (
 	}
 	// Image makes an image available: from where it is, from its registry, or from this machine.
 	Image struct{ Ref, Arch string }
+	// CheckBroker finds out whether an image can be the broker's. It changes nothing.
+	CheckBroker struct{ Ref string }
 	// Build makes an image of the project's own Dockerfile.
 	Build struct {
 		Ref, Folder string
@@ -148,30 +150,31 @@ type (
 	Keep struct{ Record layout.Record }
 )
 
-func (Folders) action()  {}
-func (Sweepd) action()   {}
-func (Files) action()    {}
-func (Secrets) action()  {}
-func (Rotate) action()   {}
-func (Finish) action()   {}
-func (Users) action()    {}
-func (Image) action()    {}
-func (Build) action()    {}
-func (Ship) action()     {}
-func (Base) action()     {}
-func (Network) action()  {}
-func (Volume) action()   {}
-func (Run) action()      {}
-func (Restart) action()  {}
-func (Start) action()    {}
-func (Login) action()    {}
-func (Ready) action()    {}
-func (Reported) action() {}
-func (Drain) action()    {}
-func (Relay) action()    {}
-func (Resume) action()   {}
-func (SetSlots) action() {}
-func (Forget) action()   {}
-func (Remove) action()   {}
-func (Clear) action()    {}
-func (Keep) action()     {}
+func (Folders) action()     {}
+func (Sweepd) action()      {}
+func (Files) action()       {}
+func (Secrets) action()     {}
+func (Rotate) action()      {}
+func (Finish) action()      {}
+func (Users) action()       {}
+func (Image) action()       {}
+func (Build) action()       {}
+func (CheckBroker) action() {}
+func (Ship) action()        {}
+func (Base) action()        {}
+func (Network) action()     {}
+func (Volume) action()      {}
+func (Run) action()         {}
+func (Restart) action()     {}
+func (Start) action()       {}
+func (Login) action()       {}
+func (Ready) action()       {}
+func (Reported) action()    {}
+func (Drain) action()       {}
+func (Relay) action()       {}
+func (Resume) action()      {}
+func (SetSlots) action()    {}
+func (Forget) action()      {}
+func (Remove) action()      {}
+func (Clear) action()       {}
+func (Keep) action()        {}
