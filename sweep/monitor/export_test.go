@@ -25,8 +25,9 @@ const (
 	BodyBytes   = maxBodyBytes
 	SessionIdle = sessionIdleTimeout
 	SessionLife = sessionMaxAge
-	SessionMost = maxSessions
+	MostOfRole  = maxRoleSessions
 	MostReaders = maxReaders
+	MostTabs    = maxSessionReaders
 )
 
 // PointAt takes a filter apart at a column.
@@ -47,6 +48,13 @@ func (m *Monitor) Topics() int {
 	m.hub.mu.Lock()
 	defer m.hub.mu.Unlock()
 	return len(m.hub.topics)
+}
+
+// Readers returns how many streams are read.
+func (m *Monitor) Readers() int {
+	m.hub.mu.Lock()
+	defer m.hub.mu.Unlock()
+	return m.hub.readers
 }
 
 // How values become words.

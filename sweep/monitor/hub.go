@@ -17,10 +17,12 @@ const (
 	sweepTopicPrefix = "sweep/"
 )
 
-// Readers are told of a change at most so often, and there are at most so many.
+// Readers are told of a change at most so often, and there are at most so many: of all sessions, and
+// of one, which so keeps nobody else out.
 const (
-	notifyInterval = time.Second
-	maxReaders     = 256
+	notifyInterval    = time.Second
+	maxReaders        = 256
+	maxSessionReaders = 32
 )
 
 // hub is what changes, for all readers. It asks the master only while somebody reads: once a second
@@ -65,14 +67,15 @@ type reader struct {
 	leave func()
 }
 
-// join subscribes to a topic. It returns nil when there are too many readers, or the hub is closed.
-// The reader calls leave.
-func (h *hub) join(name string) *reader {
+// join subscribes a session to a topic. It returns nil when there are too many readers, or the hub is
+// closed. The reader calls leave.
+func (h *hub) join(name string, s *session) *reader {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || h.readers >= maxReaders {
+	if h.closed || h.readers >= maxReaders || s.readers >= maxSessionReaders {
 		return nil
 	}
+	s.readers++
 	if h.readers++; h.stopPolling == nil {
 		h.stopPolling = h.start(h.poll)
 	}
@@ -86,7 +89,7 @@ func (h *hub) join(name string) *reader {
 		}
 	}
 	t.readers++
-	return &reader{h, t, sync.OnceFunc(func() { h.leave(name, t) })}
+	return &reader{h, t, sync.OnceFunc(func() { h.leave(name, t, s) })}
 }
 
 func (h *hub) start(f func(context.Context)) context.CancelFunc {
@@ -95,9 +98,10 @@ func (h *hub) start(f func(context.Context)) context.CancelFunc {
 	return cancel
 }
 
-func (h *hub) leave(name string, t *topic) {
+func (h *hub) leave(name string, t *topic, s *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	s.readers--
 	if t.readers--; t.readers == 0 {
 		t.close()
 		delete(h.topics, name)

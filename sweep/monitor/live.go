@@ -28,7 +28,7 @@ type changeEvent struct {
 // the page was on its way is in it. The stream ends with the
 // session, which does not fall idle while it is read.
 func (m *Monitor) live(w http.ResponseWriter, r *request, p page) error {
-	reader := m.hub.join(p.topic(r.Request))
+	reader := m.hub.join(p.topic(r.Request), r.session)
 	if reader == nil {
 		return &fault{status: http.StatusServiceUnavailable, Text: "Too many pages are open.",
 			Remedy: "Close some."}

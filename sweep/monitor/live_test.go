@@ -212,19 +212,40 @@ func TestNobodyLooksNothingIsAsked(t *testing.T) {
 	s.until("nobody looks", func() bool { return s.monitor.Topics() == 0 })
 }
 
+// One session has a share of the streams, and all together have a bound.
 func TestReadersAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
+	refused := func(v *visitor) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/live/sweeps", nil)
+		s.must(err)
+		answer, err := v.http.Do(r)
+		s.must(err)
+		defer answer.Body.Close()
+		if text, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("%s %s", answer.Status, text)
+		}
+	}
 	v := s.enter(monitor.Viewer)
-	for range monitor.MostReaders {
-		v.follow("/live/sweeps")
+	var end func()
+	for range monitor.MostTabs {
+		_, end = v.follow("/live/sweeps")
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/live/sweeps", nil)
-	s.must(err)
-	answer, err := v.http.Do(r)
-	s.must(err)
-	defer answer.Body.Close()
-	if text, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("%s %s", answer.Status, text)
+	refused(v)
+	other := s.enter(monitor.Viewer)
+	events, stop := other.follow("/live/sweeps")
+	s.wait(events, "a beginning", func(changeEvent) bool { return true })
+	stop()
+	end()
+	s.until("a place is free", func() bool { return s.monitor.Readers() == monitor.MostTabs-1 })
+	events, _ = v.follow("/live/sweeps")
+	s.wait(events, "a beginning", func(changeEvent) bool { return true })
+	for range monitor.MostReaders/monitor.MostTabs - 1 {
+		next := s.enter(monitor.Viewer)
+		for range monitor.MostTabs {
+			next.follow("/live/sweeps")
+		}
 	}
+	refused(other)
 }

@@ -239,10 +239,12 @@ func TestWhatBrowsersAreToldWithTLS(t *testing.T) {
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	silent, lively := s.enter(monitor.Viewer), s.enter(monitor.Viewer)
-	for range monitor.SessionMost - 1 {
+	silent, viewer := s.enter(monitor.Operator), s.enter(monitor.Viewer)
+	s.later(time.Millisecond)
+	lively := s.enter(monitor.Operator)
+	for range monitor.MostOfRole - 1 {
 		s.later(time.Millisecond)
-		if p := lively.get("/healthz"); p.status != http.StatusOK {
+		if p := lively.get("/sweeps"); p.status != http.StatusOK {
 			t.Fatal(p.status)
 		}
 		if p := s.visitor().tries(s.token("token")); p.status != http.StatusSeeOther {
@@ -251,6 +253,9 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 	if p := silent.get("/sweeps"); p.status != http.StatusSeeOther {
 		t.Errorf("who was silent longest is still in: %d", p.status)
+	}
+	if p := viewer.get("/sweeps"); p.status != http.StatusOK {
+		t.Errorf("those who logged in with another token have logged out a viewer: %d", p.status)
 	}
 }
 

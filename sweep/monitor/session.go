@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// How long somebody stays logged in, and how many may be: beyond that the session that was idle
-// longest ends. They are kept in memory, so a restart logs everybody out.
+// How long somebody stays logged in, and how many of one role may be: beyond that the session of
+// that role that was idle longest ends, so that who has the token of one logs out nobody of the
+// other. They are kept in memory, so a restart logs everybody out.
 const (
 	sessionIdleTimeout = 2 * time.Hour
 	sessionMaxAge      = 7 * 24 * time.Hour
-	maxSessions        = 256
+	maxRoleSessions    = 128
 )
 
 // session is a logged-in user.
@@ -23,6 +24,8 @@ type session struct {
 	grant string // it ends with it; "": it stands on none
 	// one for each question in flight that it asked
 	slots chan struct{}
+	// streams that it reads; the hub's mutex guards it
+	readers int
 
 	since, seen time.Time
 }
@@ -43,25 +46,30 @@ func newSessions(now func() time.Time, g grants) *sessions {
 func (s *sessions) begin(role Role, grant string) (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.all) >= maxSessions {
-		s.drop()
-	}
+	s.drop(role)
 	id = rand.Text()
 	s.all[sha256.Sum256([]byte(id))] = &session{role: role, grant: grant,
 		slots: make(chan struct{}, maxSessionQueries), since: s.now(), seen: s.now()}
 	return id
 }
 
-// drop ends the session that was silent longest.
-func (s *sessions) drop() {
+// drop makes room for a session of a role: it ends the one that was silent longest.
+func (s *sessions) drop(role Role) {
 	var oldest [sha256.Size]byte
 	var seen time.Time
+	n := 0
 	for key, one := range s.all {
+		if one.role != role {
+			continue
+		}
+		n++
 		if seen.IsZero() || one.seen.Before(seen) {
 			oldest, seen = key, one.seen
 		}
 	}
-	delete(s.all, oldest)
+	if n >= maxRoleSessions {
+		delete(s.all, oldest)
+	}
 }
 
 // find returns the session of an id, nil when there is none or it is over. It counts as a sign of
