@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -223,8 +222,8 @@ func TestReadersAreBounded(t *testing.T) {
 		answer, err := v.http.Do(r)
 		s.must(err)
 		defer answer.Body.Close()
-		if text, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusServiceUnavailable {
-			t.Errorf("%s %s", answer.Status, text)
+		if answer.StatusCode != http.StatusServiceUnavailable { // a stream that is read would not end
+			t.Errorf("one stream more: %s", answer.Status)
 		}
 	}
 	v := s.enter(monitor.Viewer)
