@@ -20,8 +20,9 @@ type applier struct {
 	request Request
 	old     layout.Record // what the master's host had
 	mu      sync.Mutex
-	undone  []undo                        // in the order in which they were made
-	checked string                        // content of an image that can be the broker's; "": none was looked at
+	undone  []undo // in the order in which they were made
+	// checked is the content of an image that can be the broker's; "": none was looked at.
+	checked string
 	images  map[string]layout.RecordImage // for what references stand, as far as it is known
 	// shipping has room for the images that are sent at once.
 	shipping chan struct{}

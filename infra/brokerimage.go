@@ -26,7 +26,8 @@ type unfit struct {
 
 func (u *unfit) Error() string {
 	return fmt.Sprintf("%s cannot be the broker's: %s\n    name one like rabbitmq:4.2 with --broker-image "+
-		"(broker-image: in config.yml); docs/config.md says what it needs", u.ref, strings.Join(u.faults, "; "))
+		"(broker-image: in config.yml); docs/config.md says what it needs",
+		u.ref, strings.Join(u.faults, "; "))
 }
 
 // checkBroker finds out, where an image is, whether it can be the broker's on a host: before it is
@@ -45,7 +46,8 @@ func (a *applier) checkBroker(ctx context.Context, at *docker.Engine, m *machine
 	uid, gid := m.found.RunAs()
 	spec := docker.Spec{Name: a.request.Container(plan.Broker) + "-check", Image: ref,
 		User: fmt.Sprintf("%d:%d", uid, gid), Networks: []docker.Network{{Name: "none"}},
-		Labels:          map[string]string{plan.ClusterLabel: a.request.Name, plan.OwnerLabel: a.request.Owner},
+		Labels: map[string]string{plan.ClusterLabel: a.request.Name,
+			plan.OwnerLabel: a.request.Owner},
 		NoNewPrivileges: true, DropCaps: []string{"ALL"}, Memory: lookMemory, Pids: lookPids,
 		Log: docker.Log{Driver: "json-file", MaxSize: mostOutput, Files: 1}}
 	spec.Entrypoint, spec.Env = broker.Look()

@@ -28,7 +28,8 @@ func (c Certificate) Warning(now time.Time) string {
 	case left <= 0:
 		return fmt.Sprintf("the certificate of the %s ended on %s", c.Service, day)
 	case left < endsSoon:
-		return fmt.Sprintf("the certificate of the %s ends on %s, in %d days", c.Service, day, int(left.Hours()/24))
+		return fmt.Sprintf("the certificate of the %s ends on %s, in %d days",
+			c.Service, day, int(left.Hours()/24))
 	}
 	return ""
 }

@@ -68,6 +68,9 @@ func (i fakeImage) inspected() map[string]any {
 		"RootFS": map[string]any{"Type": "layers", "Layers": []string{digest("layer of "+i.ref, i.version)}}}
 }
 
+// familiar is a name as people write it.
+func familiar(name string) string { return strings.TrimPrefix(name, "docker.io/library/") }
+
 // put gives the engine an image under a name.
 func (e *engine) put(i fakeImage) {
 	e.images[i.ref], e.old[i.id()] = i, i
@@ -114,7 +117,8 @@ type noted struct {
 
 func newEngine(t *testing.T, images ...string) *engine {
 	e := &engine{containers: map[string]*noted{}, networks: map[string]*noted{},
-		volumes: map[string]*noted{}, images: map[string]fakeImage{}, old: map[string]fakeImage{}, refuses: map[string]string{}}
+		volumes: map[string]*noted{}, images: map[string]fakeImage{},
+		old: map[string]fakeImage{}, refuses: map[string]string{}}
 	for _, i := range images {
 		e.put(fakeImage{ref: i, version: "1"})
 	}
@@ -342,7 +346,8 @@ func (e *engine) serveImages(mux *http.ServeMux) {
 		// "name" and a tag or a digest
 		for ref, version := range e.registry {
 			name, tag, _ := strings.Cut(ref, ":")
-			if name == strings.TrimPrefix(q.Get("fromImage"), "docker.io/library/") && (q.Get("tag") == tag || q.Get("tag") == digest(ref, version)) {
+			if name == familiar(q.Get("fromImage")) &&
+				(q.Get("tag") == tag || q.Get("tag") == digest(ref, version)) {
 				i := fakeImage{ref: ref, version: version}
 				if e.old[i.id()] = i; q.Get("tag") == tag {
 					e.put(i)
@@ -354,12 +359,12 @@ func (e *engine) serveImages(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("POST /images/{name...}", func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimSuffix(r.PathValue("name"), "/tag")
-		i, there := e.find(strings.TrimPrefix(name, "docker.io/library/"))
+		i, there := e.find(familiar(name))
 		if !there {
 			fail(w, http.StatusNotFound, "No such image")
 			return
 		}
-		i.ref = strings.TrimPrefix(r.URL.Query().Get("repo"), "docker.io/library/") + ":" + r.URL.Query().Get("tag")
+		i.ref = familiar(r.URL.Query().Get("repo")) + ":" + r.URL.Query().Get("tag")
 		e.put(i)
 		w.WriteHeader(http.StatusCreated)
 	})
@@ -375,7 +380,8 @@ func (e *engine) serveImages(mux *http.ServeMux) {
 			fail(w, http.StatusNotFound, "manifest unknown")
 			return
 		}
-		answer(w, map[string]any{"Descriptor": map[string]any{"digest": digest(ref, version)}, "Platforms": []any{}})
+		answer(w, map[string]any{"Descriptor": map[string]any{"digest": digest(ref, version)},
+			"Platforms": []any{}})
 	})
 }
 

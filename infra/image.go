@@ -68,10 +68,12 @@ func (a *applier) get(ctx context.Context, m *machine, do plan.Image) error {
 			}
 			from, anew := do.Ref, ""
 			if digest := a.pinned(do.Ref).Digest; digest != "" {
-				from, anew = docker.AtDigest(do.Ref, digest), "or take what the registry has now for all hosts with --pull, "
+				from, anew = docker.AtDigest(do.Ref, digest),
+					"or take what the registry has now for all hosts with --pull, "
 			}
 			return fmt.Errorf("%w\n    and it cannot be sent from here: %w\n    let the host reach the "+
-				"registry, or `docker pull %s` here, %sor name another with %s", pulled, err, from, anew, option)
+				"registry, or `docker pull %s` here, %sor name another with %s",
+				pulled, err, from, anew, option)
 		}
 	}
 	_, err := a.settle(ctx, m, do.Ref)
@@ -86,7 +88,8 @@ func (a *applier) pull(ctx context.Context, m *machine, do plan.Image) error {
 	case pin.Digest != "":
 		from = docker.AtDigest(do.Ref, pin.Digest)
 	case pin.Content[do.Arch] != "":
-		return fmt.Errorf("the cluster's %s (%s) came from no registry", do.Ref, layout.ShortDigest(pin.Content[do.Arch]))
+		return fmt.Errorf("the cluster's %s (%s) came from no registry",
+			do.Ref, layout.ShortDigest(pin.Content[do.Arch]))
 	}
 	err := m.engine.PullImage(ctx, from, a.says(m, "pulls "+do.Ref))
 	if err == nil && docker.DigestOf(do.Ref) == "" && from != do.Ref {
@@ -133,8 +136,8 @@ func (a *applier) sendFrom(
 	case i.Arch != do.Arch:
 		return false, fmt.Errorf("%s has it for %s, and the host is %s", where, i.Arch, do.Arch)
 	case !plan.Pins(pin, i, do.Arch):
-		return false, fmt.Errorf("%s has another under that name, %s, and the cluster's is %s", where, short(i, do.Ref),
-			layout.ShortDigest(pin.Name(do.Arch)))
+		return false, fmt.Errorf("%s has another under that name, %s, and the cluster's is %s",
+			where, short(i, do.Ref), layout.ShortDigest(pin.Name(do.Arch)))
 	}
 	if do.Ref == a.request.BrokerImage && m.name == a.request.Master {
 		if err := a.checkBroker(ctx, from, m, ref); err != nil {
@@ -171,8 +174,9 @@ func (a *applier) settle(ctx context.Context, m *machine, ref string) (docker.Im
 	defer a.mu.Unlock()
 	pin, arch := a.images[ref], m.found.Arch
 	if pin.Content[arch] != "" && !plan.Pins(pin, i, arch) {
-		return i, fmt.Errorf("%s is %s there, and %s is what the cluster's other hosts run under that name\n    "+
-			"infrainit -f --pull takes what the registry has now, on all hosts; or name one by its digest (image: %s@sha256:...)",
+		return i, fmt.Errorf("%s is %s there, and %s is what the cluster's other hosts run under "+
+			"that name\n    infrainit -f --pull takes what the registry has now, on all hosts; "+
+			"or name one by its digest (image: %s@sha256:...)",
 			ref, short(i, ref), layout.ShortDigest(pin.Name(arch)), ref)
 	}
 	if pin.Content[arch] == "" {
@@ -215,7 +219,8 @@ func (a *applier) withImages(r layout.Record) layout.Record {
 
 // ship sends an image from one host to another, through here, and returns what it is called there: an
 // id where ref has no tag. At most two are sent at once.
-func (a *applier) ship(ctx context.Context, from *docker.Engine, to *machine, ref string) (loaded []string, err error) {
+func (a *applier) ship(ctx context.Context, from *docker.Engine, to *machine, ref string) (
+	loaded []string, err error) {
 	select {
 	case a.shipping <- struct{}{}:
 		defer func() { <-a.shipping }()

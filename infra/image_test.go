@@ -72,14 +72,22 @@ func TestHostsRunOneImage(t *testing.T) {
 		want     string            // version of all workers
 		digest   bool              // the registry's is noted
 	}{
-		"a host has an older one":           {has: map[string]string{"gpu2": "1", "gpu3": "0"}, registry: "1", want: "1", digest: true},
-		"a tag has moved, one host has it":  {has: map[string]string{"gpu2": "1", "gpu3": ""}, registry: "1", want: "1", digest: true},
-		"a host got it from a laptop":       {has: map[string]string{"gpu2": "1", "gpu3": ""}, local: true, want: "1"},
-		"nobody has it":                     {has: map[string]string{"gpu2": "", "gpu3": ""}, registry: "5", want: "5", digest: true},
-		"the laptop has it":                 {has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, local: true, want: "7"},
-		"the laptop has it, of a registry":  {has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, want: "7", digest: true},
-		"the laptop has another":            {has: map[string]string{"gpu2": "1", "gpu3": "", "": "7"}, want: "1", digest: true},
-		"the laptop has an older, and asks": {has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, registry: "8", want: "8", digest: true},
+		"a host has an older one": {
+			has: map[string]string{"gpu2": "1", "gpu3": "0"}, registry: "1", want: "1", digest: true},
+		"a tag has moved, one host has it": {
+			has: map[string]string{"gpu2": "1", "gpu3": ""}, registry: "1", want: "1", digest: true},
+		"a host got it from a laptop": {
+			has: map[string]string{"gpu2": "1", "gpu3": ""}, local: true, want: "1"},
+		"nobody has it": {
+			has: map[string]string{"gpu2": "", "gpu3": ""}, registry: "5", want: "5", digest: true},
+		"the laptop has it": {
+			has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, local: true, want: "7"},
+		"the laptop has it, of a registry": {
+			has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, want: "7", digest: true},
+		"the laptop has another": {
+			has: map[string]string{"gpu2": "1", "gpu3": "", "": "7"}, want: "1", digest: true},
+		"the laptop has an older, and asks": {
+			has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, registry: "8", want: "8", digest: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,7 +134,8 @@ func TestAHostThatCannotGetTheImage(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "gpu3: get the image python:3.12-slim (sha256:") {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"manifest unknown", "this machine has another under that name", "with --pull"} {
+	for _, part := range []string{"manifest unknown",
+		"this machine has another under that name", "with --pull"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("no %q in %v", part, err)
 		}
@@ -186,7 +195,8 @@ func TestImagesOfAClusterOfAnEarlierRelease(t *testing.T) {
 	if d := cmp.Diff(before, f.ids()); d != "" {
 		t.Error(d)
 	}
-	if pin := f.record("gpu1").Image(taskImage); pin.Digest != digest(taskImage, "1") || len(pin.Content) != 1 {
+	pin := f.record("gpu1").Image(taskImage)
+	if pin.Digest != digest(taskImage, "1") || len(pin.Content) != 1 {
 		t.Errorf("%+v", pin)
 	}
 }
@@ -204,7 +214,8 @@ func TestPull(t *testing.T) {
 		}
 		return n
 	}
-	if result, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil || result.Plan.Changes || asked() > 0 {
+	result, err := f.up(f.request("gpu1", "gpu2", "gpu3"))
+	if err != nil || result.Plan.Changes || asked() > 0 {
 		t.Errorf("a tag that has moved changes something: %v, %v", result.Plan.Steps, err)
 	}
 	pull := f.request("gpu1", "gpu2", "gpu3")
@@ -227,21 +238,26 @@ func TestPull(t *testing.T) {
 		}
 	}
 	pull.DryRun = nil
-	master := slices.DeleteFunc(f.ids(), func(id string) bool { return !strings.HasPrefix(id, "gpu1 ") })
+	ofMaster := func() []string {
+		return slices.DeleteFunc(f.ids(), func(id string) bool { return !strings.HasPrefix(id, "gpu1 ") })
+	}
+	master := ofMaster()
 	if _, err := f.up(pull); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{"2", "2"}, f.versions("gpu2", "gpu3")); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(master, slices.DeleteFunc(f.ids(), func(id string) bool { return !strings.HasPrefix(id, "gpu1 ") })); d != "" {
+	if d := cmp.Diff(master, ofMaster()); d != "" {
 		t.Errorf("what has not changed was started anew: %s", d)
 	}
 	for _, h := range f.hosts {
 		h.engine.registry = nil
 	}
 	if result, err := f.up(pull); err != nil || result.Plan.Changes ||
-		!slices.ContainsFunc(f.warned, func(w string) bool { return strings.HasPrefix(w, "no registry tells what python:3.12-slim is now") }) {
+		!slices.ContainsFunc(f.warned, func(w string) bool {
+			return strings.HasPrefix(w, "no registry tells what python:3.12-slim is now")
+		}) {
 		t.Errorf("%v, %v, %q", result.Plan.Steps, err, f.warned)
 	}
 }
@@ -257,7 +273,8 @@ func TestStatusOfImages(t *testing.T) {
 	e := f.hosts["gpu3"].engine
 	e.put(fakeImage{ref: taskImage, version: "2"})
 	e.containers["mlframework-c-worker"].made = e.images[taskImage].id()
-	c, err := infra.Open(t.Context(), infra.Place{Name: "c", Owner: "anna", Folder: "ml/c", Master: "gpu1", Targets: r.Targets}, f.options())
+	c, err := infra.Open(t.Context(), infra.Place{Name: "c", Owner: "anna", Folder: "ml/c",
+		Master: "gpu1", Targets: r.Targets}, f.options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +291,8 @@ func TestStatusOfImages(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]string{"gpu2": digest(taskImage, "1") + " false", "gpu3": digest(taskImage, "2") + " true"}
+	want := map[string]string{"gpu2": digest(taskImage, "1") + " false",
+		"gpu3": digest(taskImage, "2") + " true"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

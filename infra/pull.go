@@ -28,9 +28,9 @@ func (u *up) askForImages(ctx context.Context) {
 			if image.Ref != "" {
 				told[ref] = image
 			} else if u.request.Pull {
-				u.o.Report.Warn("", fmt.Sprintf("no registry tells what %s is now, and this machine does not have it: "+
-					"the cluster keeps the image that it has (%v); where a login is needed, `docker pull %s` here first",
-					ref, err, ref))
+				u.o.Report.Warn("", fmt.Sprintf("no registry tells what %s is now, and this machine does "+
+					"not have it: the cluster keeps the image that it has (%v); where a login is needed, "+
+					"`docker pull %s` here first", ref, err, ref))
 			}
 		})
 	}
@@ -53,7 +53,8 @@ func (u *up) whatIs(ctx context.Context, ref string, hosts []string) (told layou
 	if wrong != nil || digest != "" && i.Digest(ref) != digest {
 		return told, err
 	}
-	return layout.RecordImage{Ref: ref, Digest: i.Digest(ref), Content: map[string]string{i.Arch: i.Content}}, nil
+	return layout.RecordImage{Ref: ref, Digest: i.Digest(ref),
+		Content: map[string]string{i.Arch: i.Content}}, nil
 }
 
 // registry returns the first answer that a host gets.

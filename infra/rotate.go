@@ -54,7 +54,8 @@ func (u *up) kept(ctx context.Context, master *machine) (*broker.Secrets, error)
 }
 
 // needsRenewal tells what is to be renewed without being asked for.
-func (u *up) needsRenewal(ctx context.Context, master *machine, kept broker.Secrets) (r plan.Renewal, err error) {
+func (u *up) needsRenewal(ctx context.Context, master *machine, kept broker.Secrets) (
+	r plan.Renewal, err error) {
 	now := u.o.Now()
 	r.Rotation = len(kept.Previous) > 0
 	if r.Certificate, r.Authority, err = kept.NeedsRenewal(now); err != nil || !u.request.Exposed {

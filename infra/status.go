@@ -44,12 +44,14 @@ type OtherWorker struct {
 
 // ContainerStatus is how one container is.
 type ContainerStatus struct {
-	Role     string    `json:"role"`
-	Name     string    `json:"name"`
-	State    string    `json:"state"`
-	Image    string    `json:"image"`
-	Digest   string    `json:"digest,omitempty"`      // of that image: its registry's, else that of its content
-	Other    bool      `json:"other_image,omitempty"` // it is not the one that the cluster's record has
+	Role  string `json:"role"`
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Image string `json:"image"`
+	// Digest is that of the image: its registry's, else that of its content.
+	Digest string `json:"digest,omitempty"`
+	// Other says that it is not the image that the cluster's record has.
+	Other    bool      `json:"other_image,omitempty"`
 	Started  time.Time `json:"started,omitzero"`
 	Restarts int       `json:"restarts"`
 	Exit     int       `json:"exit_code"`
@@ -107,8 +109,8 @@ func (s *HostStatus) fill(m *machine, cluster string, r layout.Record) {
 				o.Labels[plan.OwnerLabel], plan.SlotsOf(o)})
 		}
 		if o.Labels[plan.ClusterLabel] == cluster {
-			one := ContainerStatus{Role: o.Labels[plan.RoleLabel], Name: o.Name, State: o.State, Image: o.Image,
-				Started: o.Started, Restarts: o.Restarts, Exit: o.Exit,
+			one := ContainerStatus{Role: o.Labels[plan.RoleLabel], Name: o.Name, State: o.State,
+				Image: o.Image, Started: o.Started, Restarts: o.Restarts, Exit: o.Exit,
 				Login: o.Labels[plan.LoginLabel], Running: o.Running()}
 			if i, known := m.found.Images[o.ImageID]; known {
 				one.Digest = cmp.Or(i.Digest(o.Image), i.Content)

@@ -218,8 +218,8 @@ func (u *up) running(ctx context.Context) {
 // apply carries the plan out, and takes back what it made when it fails. It returns what the record
 // says then, if all went well.
 func (u *up) apply(ctx context.Context, p plan.Plan) (layout.Record, error) {
-	a := &applier{session: u.session, request: u.request, old: u.old, shipping: make(chan struct{}, mostShipped),
-		images: map[string]layout.RecordImage{}}
+	a := &applier{session: u.session, request: u.request, old: u.old,
+		shipping: make(chan struct{}, mostShipped), images: map[string]layout.RecordImage{}}
 	for _, i := range p.Record.Images {
 		a.images[i.Ref] = i
 	}

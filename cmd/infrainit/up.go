@@ -100,7 +100,8 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 		return r, cli.Wrong("infrainit -f --rotate, where its config.yml is", "--rotate is for whole clusters, not for hosts that join one")
 	}
 	if r.Pull && joins(s) {
-		return r, cli.Wrong("infrainit -f --pull, where its config.yml is", "--pull is for whole clusters, not for hosts that join one")
+		return r, cli.Wrong("infrainit -f --pull, where its config.yml is",
+			"--pull is for whole clusters, not for hosts that join one")
 	}
 	r.Entry = s.Entry("infrainit", entryDetail(r))
 	if ctx.Bool("dry-run") {

@@ -17,7 +17,10 @@ const look = `for p in getent cut tr docker-entrypoint.sh rabbitmq-server rabbit
 done
 [ -w "$1" ] || echo "unwritable $1"
 if command -v erl >/dev/null; then
-	erl -noinput -eval 'case code:lib_dir(ssl) of {error, _} -> io:put_chars("missing TLS\n"); _ -> ok end, halt().'
+	erl -noinput -eval 'case code:lib_dir(ssl) of
+		{error, _} -> io:put_chars("missing TLS\n");
+		_ -> ok
+	end, halt().'
 fi
 server=$(readlink -f "$(command -v rabbitmq-server)")
 set -- "${server%/*}"/../plugins/rabbit-[0-9]*
@@ -51,13 +54,15 @@ func ImageFaults(printed, user string) (faults []string) {
 			major, _ := strconv.Atoi(v[1]) // digits
 			minor, _ := strconv.Atoi(v[2])
 			if major < oldestMajor || major == oldestMajor && minor < oldestMinor {
-				faults = append(faults, fmt.Sprintf("its RabbitMQ is %s.%s, and %d.%d or newer is needed", v[1], v[2],
-					oldestMajor, oldestMinor))
+				faults = append(faults, fmt.Sprintf(
+					"its RabbitMQ is %s.%s, and %d.%d or newer is needed",
+					v[1], v[2], oldestMajor, oldestMinor))
 			}
 		}
 	}
 	const refuses = "\nrefuses "
-	if at := strings.Index("\n"+printed, refuses); at >= 0 && !strings.Contains(printed, "missing rabbitmqctl") {
+	at := strings.Index("\n"+printed, refuses)
+	if at >= 0 && !strings.Contains(printed, "missing rabbitmqctl") {
 		said := strings.TrimSpace(printed[at+len(refuses)-1:])
 		said = said[strings.LastIndex(said, "\n")+1:]
 		faults = append(faults, fmt.Sprintf("its RabbitMQ does not run as user %s: %.200s", user, said))

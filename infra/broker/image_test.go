@@ -21,7 +21,8 @@ func TestImageFaults(t *testing.T) {
 		"version 3.9.29\n":             {"its RabbitMQ is 3.9, and 3.10 or newer is needed"},
 		"version 2.12":                 {"its RabbitMQ is 2.12, and 3.10 or newer is needed"},
 		"missing TLS\nversion 4.2.0\n": {"it has no TLS"},
-		"missing docker-entrypoint.sh\nunwritable /var/lib/rabbitmq\nrefuses \nUsage\n\nOnly root or rabbitmq should run rabbitmqctl\n": {
+		"missing docker-entrypoint.sh\nunwritable /var/lib/rabbitmq\n" +
+			"refuses \nUsage\n\nOnly root or rabbitmq should run rabbitmqctl\n": {
 			"it has no docker-entrypoint.sh", "user 1000 may not write in /var/lib/rabbitmq",
 			"its RabbitMQ does not run as user 1000: Only root or rabbitmq should run rabbitmqctl"},
 		"missing rabbitmq-server\nmissing rabbitmqctl\nrefuses sh: 13: rabbitmqctl: not found\n": {
@@ -50,8 +51,9 @@ func TestLook(t *testing.T) {
 		t.Fatal(err, string(out))
 	}
 	faults := strings.Join(broker.ImageFaults(string(out), "1000"), "; ")
-	if want := "it has no getent; it has no cut; it has no tr; it has no docker-entrypoint.sh; it has no rabbitmq-server; " +
-		"it has no rabbitmqctl; user 1000 may not write in " + argv[len(argv)-1]; faults != want {
+	if want := "it has no getent; it has no cut; it has no tr; it has no docker-entrypoint.sh; " +
+		"it has no rabbitmq-server; it has no rabbitmqctl; " +
+		"user 1000 may not write in " + argv[len(argv)-1]; faults != want {
 		t.Errorf("%s\n%s", faults, out)
 	}
 }

@@ -59,7 +59,8 @@ func content(raw image.InspectResponse) string {
 	}{OS: raw.Os, Arch: raw.Architecture, Layers: raw.RootFS.Layers}
 	if c := raw.Config; c != nil {
 		of.User, of.Dir, of.Env, of.Entrypoint, of.Command = c.User, c.WorkingDir, c.Env, c.Entrypoint, c.Cmd
-		of.Volumes, of.Labels, of.StopSignal, of.Healthcheck = c.Volumes, c.Labels, c.StopSignal, c.Healthcheck
+		of.Volumes, of.Labels = c.Volumes, c.Labels
+		of.StopSignal, of.Healthcheck = c.StopSignal, c.Healthcheck
 	}
 	text, err := json.Marshal(of)
 	if err != nil {
@@ -89,8 +90,8 @@ func repository(ref string) string {
 	return ref
 }
 
-// Pinned is a reference to the image, with what it is: "python:3.12-slim@sha256:...". The digest is that of its registry where the
-// host knows it, else the image's id there.
+// Pinned is a reference to the image, with what it is: "python:3.12-slim@sha256:...". The digest is
+// that of its registry where the host knows it, else the image's id there.
 func (i Image) Pinned(ref string) string {
 	if DigestOf(ref) != "" {
 		return ref
@@ -107,8 +108,8 @@ func DigestOf(ref string) string {
 	return digest
 }
 
-// RegistryDigest asks the registry of a reference, through the engine, for the digest of the image that it stands for now
-// ("sha256:..."). The engine has no login. Faults: NotFound, Unauthorized.
+// RegistryDigest asks the registry of a reference, through the engine, for the digest of the image
+// that it stands for now ("sha256:..."). The engine has no login. Faults: NotFound, Unauthorized.
 func (e *Engine) RegistryDigest(ctx context.Context, ref string) (string, error) {
 	answer, err := e.api.DistributionInspect(ctx, ref, "")
 	if err != nil {

@@ -9,8 +9,10 @@ import (
 )
 
 const record = `{"version":1,"cluster":"c","owner":"anna","master":"gpu1","hosts":[{"name":"gpu1","address":"anna@gpu1","worker":false},` +
-	`{"name":"gpu2","address":"anna@[2001:db8::2]:2222","worker":true},{"name":"this","address":"local","worker":true}],"broker_port":5671,"monitor_port":5555,` +
-	`"images":[{"ref":"python","digest":"sha256:` + digits + `","content":{"amd64":"sha256:` + digits + `"}}]}`
+	`{"name":"gpu2","address":"anna@[2001:db8::2]:2222","worker":true},` +
+	`{"name":"this","address":"local","worker":true}],"broker_port":5671,"monitor_port":5555,` +
+	`"images":[{"ref":"python","digest":"sha256:` + digits + `",` +
+	`"content":{"amd64":"sha256:` + digits + `"}}]}`
 
 const digits = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
@@ -22,8 +24,10 @@ func TestRecordsThatCannotBe(t *testing.T) {
 	for _, c := range []struct{ was, is string }{
 		{`"name":"gpu2"`, `"name":"../gpu2"`}, {`"name":"gpu2"`, `"name":"gpu1"`}, {`"name":"gpu2"`, `"name":"-o"`}, {`"name":"gpu2"`, `"name":""`},
 		{`"anna@gpu1"`, `"-oProxyCommand=x"`}, {`"anna@gpu1"`, `"anna@gpu1 x"`}, {`"anna@gpu1"`, `"a\u001b[31m"`},
-		{`5671`, `70000`}, {`5555`, `-1`}, {`"master":"gpu1"`, `"master":"gpu9"`}, {`"version":1`, `"version":2`},
-		{`"digest":"sha256:`, `"digest":"sha256:x`}, {`"digest":"sha256:`, `"digest":":`}, {`"amd64":"sha256:`, `"amd64":"@`}, {`{"version"`, `["version"`},
+		{`5671`, `70000`}, {`5555`, `-1`}, {`"master":"gpu1"`, `"master":"gpu9"`},
+		{`"version":1`, `"version":2`},
+		{`"digest":"sha256:`, `"digest":"sha256:x`}, {`"digest":"sha256:`, `"digest":":`},
+		{`"amd64":"sha256:`, `"amd64":"@`}, {`{"version"`, `["version"`},
 	} {
 		changed := strings.Replace(record, c.was, c.is, 1)
 		if changed == record {
@@ -58,7 +62,8 @@ func FuzzRecord(f *testing.F) {
 func TestRecordsThatDiffer(t *testing.T) {
 	t.Parallel()
 	with := func(digest, content string) layout.Record {
-		return layout.Record{Images: []layout.RecordImage{{Ref: "python", Digest: digest, Content: map[string]string{"amd64": content}}}}
+		return layout.Record{Images: []layout.RecordImage{{Ref: "python", Digest: digest,
+			Content: map[string]string{"amd64": content}}}}
 	}
 	a := with("sha256:"+digits, "sha256:"+digits)
 	last := digits[1:] + "0" // what people are shown of it differs at the end alone

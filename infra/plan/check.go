@@ -192,8 +192,8 @@ func (p *problems) gpus(f Found) {
 func (p *problems) owner(c Cluster, f Found) {
 	for _, o := range f.Containers {
 		if o.Labels[ClusterLabel] == c.Name && o.Labels[OwnerLabel] != c.Owner {
-			p.fault(fmt.Sprintf("choose another name with --name; or have %s share that cluster (infrainit -f --group GROUP), "+
-				"and use it without infrainit", o.Labels[OwnerLabel]),
+			p.fault(fmt.Sprintf("choose another name with --name; or have %s share that cluster "+
+				"(infrainit -f --group GROUP), and use it without infrainit", o.Labels[OwnerLabel]),
 				"the cluster %s there belongs to %s", c.Name, o.Labels[OwnerLabel])
 			return
 		}

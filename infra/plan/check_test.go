@@ -37,8 +37,10 @@ func TestWhatIsWrongWithHosts(t *testing.T) {
 		"another cluster's folder": {func(_ *plan.Cluster, f *plan.Found) { f.Marker = &layout.Marker{Cluster: "d", Owner: "anna"} },
 			"belongs to anna's cluster d", false},
 		"somebody else's cluster": {func(_ *plan.Cluster, f *plan.Found) {
-			f.Containers = []docker.Container{{Labels: map[string]string{plan.ClusterLabel: "c", plan.OwnerLabel: "ben"}}}
-		}, "the cluster c there belongs to ben\n    choose another name with --name; or have ben share that cluster " +
+			f.Containers = []docker.Container{{Labels: map[string]string{plan.ClusterLabel: "c",
+				plan.OwnerLabel: "ben"}}}
+		}, "the cluster c there belongs to ben\n" +
+			"    choose another name with --name; or have ben share that cluster " +
 			"(infrainit -f --group GROUP), and use it without infrainit\n", false},
 		"group": {func(c *plan.Cluster, f *plan.Found) { c.Group = "wheel" }, "anna is not in the group wheel", false},
 		"port of a program": {func(c *plan.Cluster, f *plan.Found) {
@@ -111,8 +113,9 @@ func TestAMasterElsewhere(t *testing.T) {
 		"its store is there":     {cleaned, "gpu3", layout.Record{}, []string{"gpu1", "gpu3"}, "gpu1: the master of the cluster c is here"},
 		"nothing of it":          {cleaned, "gpu3", layout.Record{}, []string{"gpu2", "gpu3"}, ""},
 		"of another user of the host": {up, "gpu1", layout.Record{}, []string{"gpu1"},
-			"gpu1: the cluster c runs there, but not from /home/anna/ml/c: it was brought up as another user of this host, or with " +
-				"another -r\n    log in as that user (-a USER@HOST), or name its -r; or have that user share it (infrainit -f --group GROUP)"},
+			"gpu1: the cluster c runs there, but not from /home/anna/ml/c: it was brought up as another " +
+				"user of this host, or with another -r\n    log in as that user (-a USER@HOST), or name " +
+				"its -r; or have that user share it (infrainit -f --group GROUP)"},
 		"the host's name changed": {up, "big", up.record, []string{"gpu2"}, "big: it has the master of the cluster c under the name gpu1"},
 	} {
 		t.Run(name, func(t *testing.T) {

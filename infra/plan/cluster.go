@@ -106,7 +106,9 @@ type Found struct {
 	Outdated     []string // users of the broker with other credentials here than are kept
 	NeedsRenewal Renewal  // of the master's host
 	Running      []string // tasks that the host's worker runs, as far as the master tells
-	Shares       string   // name of the host whose home folder this one has, too; "" for the first and all others
+	// Shares is the name of the host whose home folder this one has, too; "" for the first and all
+	// others.
+	Shares string
 }
 
 // Logins are the users of a cluster's broker, as the master's host keeps them. The zero value is none.

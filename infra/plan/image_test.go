@@ -156,7 +156,8 @@ func TestTheFirstHostDecides(t *testing.T) {
 		w, c := newWorld("gpu1", "gpu2", "gpu3"), wanted("gpu1", "gpu2", "gpu3")
 		w.local = local
 		untold := plan.Untold(c, w.found, w.record)
-		if d := gocmp.Diff(map[string][]string{"rabbitmq:4.2": {"gpu1"}, python: {"gpu2", "gpu3"}}, untold); d != "" {
+		want := map[string][]string{"rabbitmq:4.2": {"gpu1"}, python: {"gpu2", "gpu3"}}
+		if d := gocmp.Diff(want, untold); d != "" {
 			t.Error(d)
 		}
 		p := w.run(t, c)

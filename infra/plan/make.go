@@ -28,7 +28,8 @@ const loginWait = 90 * time.Second
 // among them. Old is the record that the master's host has; zero is none. Found may hold more hosts: those of old that are not
 // wanted any more.
 func Make(c Cluster, found map[string]Found, old layout.Record) Plan {
-	m := maker{Cluster: c, found: found, old: old, done: map[string]bool{}, kept: old, first: map[string]string{}}
+	m := maker{Cluster: c, found: found, old: old, done: map[string]bool{}, kept: old,
+		first: map[string]string{}}
 	m.pin()
 	m.specs = m.wanted()
 	for _, h := range c.Hosts {
@@ -206,7 +207,8 @@ func (m *maker) container(h Host, role, title string, needs ...string) {
 	}
 	spec := m.specs[h.Name+"/"+role]
 	old, there := m.found[h.Name].role(m.Name, role)
-	if there && old.Hash == spec.Hash() && old.State == "exited" && old.Name == spec.Name && m.madeOf(h.Name, old) {
+	if there && old.Hash == spec.Hash() && old.State == "exited" && old.Name == spec.Name &&
+		m.madeOf(h.Name, old) {
 		m.add(h.Name, role, title+" that was stopped", Start{old.Name}, needs...)
 		return
 	}
@@ -275,8 +277,10 @@ func (m *maker) master() {
 	if !m.runs(h.Name, Broker) {
 		m.volume(h, f, Broker)
 		image = m.image(h.Name, m.BrokerImage)
-		if old, there := f.role(m.Name, Broker); !there || old.Image != m.BrokerImage || !m.madeOf(h.Name, old) {
-			m.look(h.Name, "broker image", "look whether "+m.BrokerImage+" can be the broker's", CheckBroker{m.BrokerImage}, image)
+		old, there := f.role(m.Name, Broker)
+		if !there || old.Image != m.BrokerImage || !m.madeOf(h.Name, old) {
+			m.look(h.Name, "broker image", "look whether "+m.BrokerImage+" can be the broker's",
+				CheckBroker{m.BrokerImage}, image)
 			image = h.Name + "/broker image"
 		}
 		login = h.Name + "/login"

@@ -147,7 +147,8 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 				docker.Container{ID: s.ID, Name: do.Spec.Name, Hash: do.Spec.Hash(),
 					Labels: do.Spec.Labels,
 					State:  "running", Ports: do.Spec.Ports,
-					Image: do.Spec.Image, ImageID: f.Images[do.Spec.Image].ID, Command: do.Spec.Command, Env: do.Spec.Env,
+					Image: do.Spec.Image, ImageID: f.Images[do.Spec.Image].ID,
+					Command: do.Spec.Command, Env: do.Spec.Env,
 					Mounts: slices.DeleteFunc(slices.Clone(do.Spec.Mounts),
 						func(m docker.Mount) bool { return m.Tmpfs != nil }),
 					Memory: do.Spec.Memory, Shm: do.Spec.Shm, Pids: do.Spec.Pids})
@@ -166,14 +167,18 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 			w.record = do.Record
 			w.record.Images = slices.Clone(do.Record.Images)
 			for ref, pin := range w.learned {
-				i := slices.IndexFunc(w.record.Images, func(o layout.RecordImage) bool { return o.Ref == ref })
+				i := slices.IndexFunc(w.record.Images, func(o layout.RecordImage) bool {
+					return o.Ref == ref
+				})
 				if i >= 0 {
 					w.record.Images[i] = pin
 				} else {
 					w.record.Images = append(w.record.Images, pin)
 				}
 			}
-			slices.SortFunc(w.record.Images, func(a, b layout.RecordImage) int { return strings.Compare(a.Ref, b.Ref) })
+			slices.SortFunc(w.record.Images, func(a, b layout.RecordImage) int {
+				return strings.Compare(a.Ref, b.Ref)
+			})
 		}
 		w.found[s.Host] = f
 		w.trusted(t, s.ID)
@@ -182,7 +187,8 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 
 // anImage is one as a host has it.
 func anImage(ref, version string, local bool) docker.Image {
-	i := docker.Image{ID: "id of " + ref + version, Arch: "amd64", Content: "sha256:content of " + ref + version}
+	i := docker.Image{ID: "id of " + ref + version, Arch: "amd64",
+		Content: "sha256:content of " + ref + version}
 	if !local {
 		i.Digests = []string{docker.AtDigest(ref, "sha256:"+version+"-"+ref)}
 	}

@@ -76,7 +76,8 @@ func TestImagesAreShown(t *testing.T) {
 	t.Parallel()
 	o := whole()
 	o.Images = []layout.RecordImage{{Ref: "python:3.12-slim", Digest: "sha256:0123456789abcdef"},
-		{Ref: "ours:1", Content: map[string]string{"amd64": "sha256:123456789abcdef0", "arm64": "sha256:23456789abcdef01"}}}
+		{Ref: "ours:1", Content: map[string]string{"amd64": "sha256:123456789abcdef0",
+			"arm64": "sha256:23456789abcdef01"}}}
 	text := strings.Join(o.Tables(80), "\n")
 	for _, line := range []string{"\npython:3.12-slim  sha256:0123456789ab\n",
 		"\nours:1            sha256:123456789abc (amd64), sha256:23456789abcd (arm64)\n"} {
@@ -120,7 +121,8 @@ func TestFaults(t *testing.T) {
 		"a worker of another image": {change: func(o *site.Overview) {
 			c := &o.Hosts[2].Containers[0]
 			c.Image, c.Digest, c.Other = "python:3.12-slim", "sha256:0123456789abcdef", true
-		}, want: []site.Fault{{"gpu3", "the worker runs another python:3.12-slim (sha256:0123456789ab) than the cluster has",
+		}, want: []site.Fault{{"gpu3",
+			"the worker runs another python:3.12-slim (sha256:0123456789ab) than the cluster has",
 			"infrainit -f starts it with the cluster's"}}},
 		"no container": {change: func(o *site.Overview) {
 			o.Hosts[0].Containers = o.Hosts[0].Containers[:2]
