@@ -1,9 +1,7 @@
 package host
 
 import (
-	"cmp"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,22 +153,6 @@ func Check(hosts []Address, master Place, workers []Place) Faults {
 	return faults
 }
 
-func checkTwice(hosts []Address) (faults Faults) {
-	first := map[Address]int{}
-	for i, a := range hosts {
-		if a == (Address{}) {
-			continue
-		}
-		one := a.Normal()
-		if earlier, twice := first[one]; twice {
-			faults = append(faults, Fault{Hosts, i + 1, fmt.Sprintf("%s is there already, as %s in place %d", a, hosts[earlier], earlier+1), "remove one"})
-			continue
-		}
-		first[one] = i
-	}
-	return faults
-}
-
 func checkPlace(hosts []Address, p Place) (Fault, bool) {
 	switch {
 	case int(p) <= len(hosts):
@@ -185,18 +167,4 @@ func checkPlace(hosts []Address, p Place) (Fault, bool) {
 		problem += ", the last is " + last.String()
 	}
 	return Fault{Problem: problem, Remedy: fmt.Sprintf("write a number from 1 to %d, or local", len(hosts))}, true
-}
-
-// Normal is the address in the one form that all its spellings share: port 22 written out, names in lower case without
-// a last dot, IP addresses in their short form. It is for comparing; what is dialled is the address as written.
-func (a Address) Normal() Address {
-	if a.Local() {
-		return a
-	}
-	a.Name = strings.ToLower(strings.TrimSuffix(a.Name, "."))
-	if ip, err := netip.ParseAddr(a.Name); err == nil {
-		a.Name = ip.Unmap().String()
-	}
-	a.Port = cmp.Or(a.Port, 22)
-	return a
 }
