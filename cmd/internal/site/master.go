@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/infra/remote"
 	"mlframework/sweep/api"
 )
 
@@ -24,6 +25,9 @@ func ExplainMaster(err error, program string) error {
 	}
 	if e, ok := errors.AsType[*api.Unreachable](err); ok {
 		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()), Remedy: e.Remedy}
+	}
+	if e, away := errors.AsType[*remote.Error](err); away { // its host, or no master is there
+		return &cli.Error{Code: cli.Unreachable, Err: e}
 	}
 	e, ok := errors.AsType[*api.Error](err)
 	if !ok {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -16,6 +17,17 @@ import (
 // something of that name: the folder, the socket, and the process that listens have to be the
 // owner's before anything is sent.
 func dialMaster(ctx context.Context, s agent.Socket) (net.Conn, error) {
+	conn, err := dialOwned(ctx, s)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, errNoMaster
+	}
+	return conn, err
+}
+
+// errNoMaster is the error where there is no socket, or nobody listens.
+var errNoMaster = errors.New("no master runs there: infrainit -f starts it")
+
+func dialOwned(ctx context.Context, s agent.Socket) (net.Conn, error) {
 	if !filepath.IsAbs(s.Path) {
 		return nil, fmt.Errorf("%q is not an absolute path", s.Path)
 	}

@@ -63,6 +63,17 @@ func TestWhoseMasterItIs(t *testing.T) {
 			must(t, os.WriteFile(file, nil, 0o600))
 			return file
 		}, "is not what a master makes"},
+		"no such file": {me, func(_ *testing.T, dir, _ string) string {
+			return filepath.Join(dir, "gone")
+		}, "no master runs there: infrainit -f starts it"},
+		"nobody listens": {me, func(t *testing.T, dir, _ string) string {
+			name := &net.UnixAddr{Name: filepath.Join(dir, "ended"), Net: "unix"}
+			ended, err := net.ListenUnix("unix", name)
+			must(t, err)
+			ended.SetUnlinkOnClose(false)
+			must(t, ended.Close())
+			return filepath.Join(dir, "ended")
+		}, "no master runs there: infrainit -f starts it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
