@@ -63,7 +63,8 @@ func (m *remote) compare(ctx context.Context, dir string, file *definition.File,
 	if err != nil {
 		return projectError(err)
 	}
-	return site.DriftError(drifts, "nothing was brought or submitted")
+	return site.DriftError(drifts, dir, m.cluster.site.Config.Options.Project,
+		"nothing was brought or submitted")
 }
 
 // bring has every host of the cluster hold the files of a project, and gives them.

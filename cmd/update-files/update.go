@@ -100,11 +100,12 @@ func (c *command) compare(
 			"with the workers: %v", err))
 		return nil
 	}
-	drifts, err := site.Drifts(ctx, s.Config.Options.Project, file, workers)
+	dir := s.Config.Options.Project
+	drifts, err := site.Drifts(ctx, dir, file, workers)
 	if err != nil {
 		return err
 	}
-	return site.DriftError(drifts, "nothing was brought")
+	return site.DriftError(drifts, dir, dir, "nothing was brought")
 }
 
 // told says what was brought where.

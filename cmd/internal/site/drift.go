@@ -14,6 +14,7 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/human"
 )
 
 // Drift is a worker whose container differs from what tasks.yml asks for.
@@ -59,9 +60,10 @@ func Drifts(ctx context.Context, dir string, file *definition.File,
 // driftRemedy says what to do about a Drift.
 const driftRemedy = "run infrainit -f to recreate the worker"
 
-// DriftError returns an error that names the workers that do not match tasks.yml; nil if all is
-// empty. The remedy ends with undone, which says what the command did not do.
-func DriftError(all []Drift, undone string) error {
+// DriftError returns an error that names the workers that do not match tasks.yml of the project in
+// dir; nil if all is empty. The remedy ends with undone, which says what the command did not do.
+// Configured is the project that infrainit makes workers for unless told otherwise.
+func DriftError(all []Drift, dir, configured, undone string) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -77,9 +79,24 @@ func DriftError(all []Drift, undone string) error {
 	for i, text := range texts {
 		texts[i] = strings.Join(names[text], ", ") + ": " + text
 	}
+	remedy := "run infrainit -f to recreate them; "
+	if configured != "" && !sameFolder(dir, configured) {
+		remedy = "they were made for the project in " + configured + ": run " +
+			human.CommandLine([]string{"infrainit", "-f", "-d", dir}) +
+			" to recreate them for this one; "
+	}
 	return &cli.Error{Code: cli.Invalid,
 		Err:    errors.New("workers do not match tasks.yml: " + strings.Join(texts, "\n  ")),
-		Remedy: "run infrainit -f to recreate them; " + undone}
+		Remedy: remedy + undone}
+}
+
+func sameFolder(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // drifts finds the workers that do not match tasks.yml of the configured project, if that is on

@@ -57,7 +57,7 @@ func TestDrifts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = site.DriftError(drifts, "nothing was submitted")
+			err = site.DriftError(drifts, t.TempDir(), "", "nothing was submitted")
 			if c.want == "" && err != nil {
 				t.Errorf("refused: %v", err)
 			}
@@ -145,5 +145,21 @@ func TestDriftsAreFaults(t *testing.T) {
 	if got := site.DriftFaults(t.Context(), dir, workers); len(got) != 1 ||
 		!strings.Contains(got[0].What, "comand") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Workers that were made for one project are made for another by naming that.
+func TestDriftFromAnotherProject(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for other, want := range map[string]string{
+		dir + "/.":  "run infrainit -f to recreate them; nothing was done",
+		t.TempDir(): "infrainit -f -d " + dir + " to recreate them for this one; nothing was done",
+	} {
+		err := site.DriftError([]site.Drift{{Worker: "gpu2"}}, dir, other, "nothing was done")
+		e, refused := errors.AsType[*cli.Error](err)
+		if !refused || !strings.HasSuffix(e.Remedy, want) {
+			t.Errorf("configured for %s: %#v", other, err)
+		}
 	}
 }
