@@ -14,7 +14,9 @@ type call struct {
 	// decides the command.
 	prepare func(context.Context) (core.Command, error)
 	audit   *core.AuditEntry // of the command; nil: none
-	done    chan error       // how it ended, when what it changed is on disk
+	// then reads, in the loop, how things stand after the command, before another step; nil: nothing.
+	then func()
+	done chan error // how it ended, when what it changed is on disk
 }
 
 // query lets the loop run f between two steps, and waits for that. Ctx bounds the wait for the loop

@@ -39,6 +39,9 @@ func (m *Master) apply(ctx context.Context, s *stepInput) error {
 		} else if in.Audit != nil {
 			in.Audit.Time = m.o.Now()
 		}
+		if effects.Err == nil && s.call.then != nil {
+			s.call.then()
+		}
 		s.call.done <- effects.Err
 	}
 	if err != nil {

@@ -41,15 +41,14 @@ func (m *Master) Restart(ctx context.Context, worker string, now bool) (core.Wor
 func (m *Master) changeWorker(ctx context.Context, worker string, command core.Command,
 ) (is core.Worker, err error) {
 	audit := AuditOf(ctx)
-	err = m.change(ctx, func(ctx context.Context) (core.Command, error) {
+	prepare := func(ctx context.Context) (core.Command, error) {
 		if again, err := m.repeated(ctx, audit, worker); again || err != nil {
 			return core.Note{}, err
 		}
 		return command, nil
-	})
-	if err == nil {
-		err = m.query(ctx, func(context.Context) error { is = m.core.Worker(worker); return nil })
 	}
+	then := func() { is = m.core.Worker(worker) }
+	err = m.ask(ctx, call{prepare: prepare, audit: audit, then: then})
 	return is, err
 }
 
