@@ -171,11 +171,12 @@ func (u *up) leavers(ctx context.Context) (err error) {
 	away = append(away, u.probe(ctx, u.among(targets))...)
 	for _, p := range away {
 		u.drop(ctx, p.Host)
-		next := "what it has goes with a call of infrainit when it is back, and --skip-bad gives it up"
+		next := "it gets no tasks now. When it is back, infrainit -f removes its container; " +
+			"if it never comes back: infrainit -f --skip-bad"
 		if u.request.SkipBad {
-			next = "it is given up, with all that it has"
+			next = "it is removed from the cluster for good, and what it has stays there"
 		}
-		u.o.Report.Warn(p.Host, "it is to leave the cluster, and is away ("+p.What+") and cannot log in to the broker any more: "+next)
+		u.o.Report.Warn(p.Host, "it is off, or cannot be asked ("+p.What+"): "+next)
 		u.request.Away = append(u.request.Away, p.Host)
 	}
 	u.request.GiveUp = u.request.SkipBad

@@ -84,7 +84,7 @@ func TestBroken(t *testing.T) {
 			}
 		}
 		p.up("-f")
-		if r := p.up("-f"); !strings.Contains(r.out, "nothing was to be changed") {
+		if r := p.up("-f"); !strings.Contains(r.out, "nothing to change") {
 			t.Errorf("it does not settle:\n%s%s", r.err, r.out)
 		}
 	})

@@ -26,7 +26,7 @@ func TestLife(t *testing.T) {
 	before := all(t, l)
 	again := p.up("-f")
 	t.Logf("again in %.1fs", again.took.Seconds())
-	if d := cmp.Diff(before, all(t, l)); d != "" || !strings.Contains(again.out, "nothing was to be changed") {
+	if d := cmp.Diff(before, all(t, l)); d != "" || !strings.Contains(again.out, "nothing to change") {
 		t.Errorf("repeated, it changes something:\n%s\n%s", d, again.out)
 	}
 
@@ -67,14 +67,14 @@ func TestLife(t *testing.T) {
 		before := all(t, l)
 		away.Cut(t)
 		r := p.up("-f", "-w", "1")
-		if !strings.Contains(r.err, "host3     warning: it is to leave the cluster, and is away") {
+		if !strings.Contains(r.err, "host3     warning: it is off, or cannot be asked (") {
 			t.Errorf("nothing says that host3 is away:\n%s", r.err)
 		}
 		if d := cmp.Diff([]string{"master", "worker-host1"}, users(t, l.Hosts[0], "c")); d != "" {
 			t.Errorf("host3 leaves and is away, and the broker's users are (-want +got)\n%s", d)
 		}
 		p.must("update-files")
-		p.status(1, "host3: it is to leave the cluster, and is away")
+		p.status(1, "host3: it is to leave the cluster, and is off or cannot be asked")
 		away.Heal(t)
 		p.status(1, "host3: it is to leave the cluster, and is back")
 		p.up("-f", "-w", "1")
@@ -148,7 +148,7 @@ func TestLife(t *testing.T) {
 		l.Hosts[2].Exec(t, "sh", "-c", "kill $(pidof dockerd)")
 		eventually(t, "all containers run", func() bool {
 			r := p.run("infrainit", "-f")
-			return r.code == 0 && strings.Contains(r.out, "nothing was to be changed")
+			return r.code == 0 && strings.Contains(r.out, "nothing to change")
 		})
 	})
 	removed(t, p)

@@ -53,7 +53,7 @@ func TestThisMachine(t *testing.T) {
 		p.up(append(options, "-m", "local", "-w", "local,1,2", "--broker-port", "5671", "--master-address", at)...)
 		joined()
 		p.works("local", l.Hosts[0].Name, l.Hosts[1].Name)
-		if r := p.up("-f"); !strings.Contains(r.out, "nothing was to be changed") {
+		if r := p.up("-f"); !strings.Contains(r.out, "nothing to change") {
 			t.Errorf("repeated, it changes something:\n%s", r.err)
 		}
 		p.up("-f", "-w", "1,2") // the master alone is here

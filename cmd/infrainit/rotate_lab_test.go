@@ -80,7 +80,7 @@ func (p *laptop) rotates(t *testing.T, root string) {
 	}
 	succeeded(t, client, id)
 	p.status(0, "all is well")
-	if r := p.up("-f"); !strings.Contains(r.out, "nothing was to be changed") {
+	if r := p.up("-f"); !strings.Contains(r.out, "nothing to change") {
 		t.Errorf("then there is still something to do:\n%s", r.err)
 	}
 }

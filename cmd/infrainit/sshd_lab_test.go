@@ -26,7 +26,7 @@ func TestServers(t *testing.T) {
 			t.Logf("in %.1fs", r.took.Seconds())
 			again := p.up("-f")
 			t.Logf("again in %.1fs", again.took.Seconds())
-			if !strings.Contains(again.out, "nothing was to be changed") {
+			if !strings.Contains(again.out, "nothing to change") {
 				t.Errorf("repeated, it changes something:\n%s", again.err)
 			}
 			p.must("./infra-clean", "--volumes", "--files", "--yes")

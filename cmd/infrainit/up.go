@@ -44,7 +44,7 @@ func (c *command) up(ctx *cliv2.Context) error {
 		return errors.Join(&cli.Error{Code: cli.Interrupted, Err: errors.New("interrupted")}, others(err))
 	}
 	if err != nil {
-		return explain(err)
+		return explain(s, err)
 	}
 	if r.DryRun == nil {
 		err = c.conclude(work, ctx, s, result)
@@ -70,15 +70,23 @@ func others(err error) error {
 	return errors.Join(rest...)
 }
 
-// explain gives what failed on hosts its exit code.
-func explain(err error) error {
-	_, faulty := errors.AsType[plan.Problems](err)
+// explain gives what failed on hosts its exit code and the ways out.
+func explain(s *site.Site, err error) error {
+	faults, faulty := errors.AsType[plan.Problems](err)
 	if missing, ok := errors.AsType[*infra.NoMaster](err); ok && !faulty {
 		return cli.Wrong("name the master's host with -m to start one, or the cluster with --name", "%w", missing)
 	}
 	err = site.Explain(err)
 	if told, ok := errors.AsType[*cli.Error](err); ok && faulty && told.Remedy == "" {
 		told.Remedy = "nothing was changed"
+		if workers, hosts := s.Without(faults); hosts != "" {
+			option := "-w " + workers
+			if workers == "" {
+				option = "a -w that leaves it out"
+			}
+			told.Remedy += fmt.Sprintf("; to go on without %s, call it again with %s (removes it from "+
+				"the cluster) or --skip-bad (changes only the other hosts)", hosts, option)
+		}
 	}
 	return err
 }
@@ -196,16 +204,24 @@ func (c *command) conclude(ctx context.Context, cl *cliv2.Context, s *site.Site,
 	if err := overview.WriteHosts(c.stdout); err != nil {
 		return err
 	}
-	what := "changed"
-	if !result.Plan.Changes {
-		what = "nothing was to be changed"
-	}
+	what := outcome(result)
 	if joins(s) {
-		fmt.Fprintf(c.stdout, "\n%s in %.1fs. Add the new hosts to the config.yml from which you set up the cluster: `infrainit -f` removes hosts that it does not list.\n",
-			what, result.Took.Seconds())
+		fmt.Fprintf(c.stdout, "\n%s. Add the new hosts to the config.yml from which you set up the cluster: "+
+			"`infrainit -f` removes hosts that it does not list.\n", what)
 		return nil
 	}
-	fmt.Fprintf(c.stdout, "\n%s in %.1fs. Next:\n  check-status               show the state of the cluster\n  run-tasks NAME             run a definition of tasks.yml\n  ./%-24s remove the cluster\n",
-		what, result.Took.Seconds(), cleanName(s.ConfigFile()))
+	fmt.Fprintf(c.stdout, "\n%s. Next:\n"+
+		"  check-status               show the state of the cluster\n"+
+		"  run-tasks NAME             run a definition of tasks.yml\n"+
+		"  ./%-24s remove the cluster\n",
+		what, cleanName(s.ConfigFile()))
 	return nil
+}
+
+// outcome says what a call did, and how long it took.
+func outcome(r infra.Result) string {
+	if !r.Plan.Changes {
+		return fmt.Sprintf("nothing to change (checked in %.1fs)", r.Took.Seconds())
+	}
+	return fmt.Sprintf("changed in %.1fs", r.Took.Seconds())
 }

@@ -209,7 +209,7 @@ func (c *command) bring(ctx context.Context, p *project, at backend, asPushed bo
 			return revision, revision, nil, nil
 		}
 	} else if files, err = at.take(ctx, p.dir); err != nil {
-		return "", "", nil, err
+		return "", "", nil, orAsPushed(err)
 	}
 	return files.Revision(), codeOf(p.task).Key(files), files, nil
 }

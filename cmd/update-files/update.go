@@ -69,16 +69,21 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 	if err := cluster.Enter(ctx, entry, err); err != nil {
 		s.Printer.Warn("", err.Error())
 	}
-	if away, is := errors.AsType[plan.Problems](err); is {
-		return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("nothing was uploaded:\n%w", away),
-			Remedy: "infrainit -f -w without a host that stays away takes it out of the cluster, " +
-				"and files go to the others"}
-	}
 	if err != nil {
-		return err
+		return notUploaded(s, err)
 	}
 	fmt.Fprint(c.stdout, told(files.Revision(), done))
 	return c.tidy(ctx, s, cluster)
+}
+
+// notUploaded gives an error of a push its words: with a host that is away, nothing is uploaded.
+func notUploaded(s *site.Site, err error) error {
+	away, is := errors.AsType[plan.Problems](err)
+	if !is {
+		return err
+	}
+	return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("nothing was uploaded:\n%w", away),
+		Remedy: s.GoOnWithout(away)}
 }
 
 // compare refuses to bring a tasks.yml that says other containers than the workers have: sweeps

@@ -55,7 +55,7 @@ func told(ref, version string) map[string]layout.RecordImage {
 func TestImagesArePinned(t *testing.T) {
 	t.Parallel()
 	hosts := []string{"gpu1", "gpu2", "gpu3"}
-	const record = "gpu1: note what the cluster is made of"
+	const record = "gpu1: save the cluster's record"
 	replaced := func(host, why string) string {
 		return host + ": restart the worker, 4 slots (" + why + ")"
 	}

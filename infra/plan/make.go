@@ -39,7 +39,7 @@ func Make(c Cluster, found map[string]Found, old layout.Record) Plan {
 	}
 	h, _ := m.host(m.Master)
 	m.bring(h)
-	m.keep(m.record(true), "record", "note what the cluster is made of", m.Master+"/folders")
+	m.keep(m.record(true), "record", "save the cluster's record", m.Master+"/folders")
 	m.master()
 	m.users()
 	for _, h := range c.Hosts {

@@ -209,7 +209,7 @@ func (m *maker) leavers() {
 	title := "note who is left"
 	for _, h := range m.Hosts {
 		if m.resizes(h) {
-			title = "note what the cluster is made of now"
+			title = "save the cluster's record again"
 			left = append(left, h.Name+"/slots")
 		}
 	}

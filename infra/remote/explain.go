@@ -52,8 +52,11 @@ func (a *attempt) explain(err error) error {
 		e.Remedy = "too many connections at a time (MaxStartups in its sshd_config), or it does not let this machine in"
 	case is(syscall.ETIMEDOUT):
 		e.Kind, e.Cause, e.Remedy = TimedOut, at+" did not answer", "the host may be off, or a firewall in between drops what is sent"
-	case is(syscall.EHOSTUNREACH), is(syscall.ENETUNREACH):
-		e.Kind, e.Cause, e.Remedy = Unreachable, "there is no way to "+at, "check the network, or whether it needs a jump host"
+	case is(syscall.EHOSTUNREACH): // on one LAN, it is what a host that is off looks like
+		e.Kind, e.Cause, e.Remedy = Unreachable, "no route to "+at, "the host may be off, or need a jump host"
+	case is(syscall.ENETUNREACH):
+		e.Kind, e.Cause = Unreachable, "this machine has no route to the network of "+at
+		e.Remedy = "check the network, or whether it needs a jump host"
 	default:
 		e.Kind, e.Cause = NoSSH, fmt.Sprintf("%s does not speak ssh as we do: %s", at, clip(plain(err)))
 	}

@@ -75,8 +75,9 @@ func (f *faults) add(host, remedy, format string, args ...any) {
 
 // workers compares what the master knows with the hosts that are to have one.
 func (f *faults) workers(o *Overview) {
-	wanted := map[string]bool{}
+	wanted, leaves := map[string]bool{}, map[string]bool{}
 	for _, h := range o.Hosts {
+		leaves[h.Name] = h.Leaves
 		if !h.Worker {
 			continue
 		}
@@ -96,7 +97,7 @@ func (f *faults) workers(o *Overview) {
 	}
 	for _, w := range o.Workers {
 		switch {
-		case wanted[w.Name]:
+		case wanted[w.Name], leaves[w.Name]: // the fault of the host says what to do
 		case w.State == core.WorkerAway:
 			f.add(w.Name, "run-tasks workers forget "+w.Name,
 				"no host has this worker any more, and the master waits for it")

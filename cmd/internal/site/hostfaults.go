@@ -13,12 +13,13 @@ func (f *faults) host(h infra.HostStatus) {
 	switch {
 	case h.Leaves && h.Problem != "":
 		f.add(h.Name,
-			"infrainit -f takes off what it has when it is back; with --skip-bad it gives it up",
-			"it is to leave the cluster, and is away: %s", h.Problem)
+			"when it is back, infrainit -f removes its container; if it never comes back: "+
+				"infrainit -f --skip-bad",
+			"it is to leave the cluster, and is off or cannot be asked: %s", h.Problem)
 		f.stopped[h.Name] = !h.Reached
 		return
 	case h.Leaves:
-		f.add(h.Name, "infrainit -f takes off what it has",
+		f.add(h.Name, "infrainit -f removes its container",
 			"it is to leave the cluster, and is back")
 		return
 	case h.Problem != "":

@@ -108,6 +108,19 @@ func TestFaults(t *testing.T) {
 		}, want: []site.Fault{{"gpu2", "connect to gpu2: no answer", "switch it on"},
 			{"gpu2", "its worker is away: not heard for 30s",
 				"check-status --logs gpu2 shows what it says"}}},
+		"a host that leaves and is away": {change: func(o *site.Overview) {
+			o.Hosts[1] = infra.HostStatus{Name: "gpu2", Leaves: true,
+				Problem: "connect to gpu2: no answer", Remedy: "switch it on"}
+			o.Workers[0].State = core.WorkerAway
+		}, want: []site.Fault{{"gpu2",
+			"it is to leave the cluster, and is off or cannot be asked: connect to gpu2: no answer",
+			"when it is back, infrainit -f removes its container; if it never comes back: " +
+				"infrainit -f --skip-bad"}}},
+		"a host that leaves and is back": {change: func(o *site.Overview) {
+			o.Hosts[1] = infra.HostStatus{Name: "gpu2", Reached: true, Leaves: true}
+			o.Workers[0].State = core.WorkerDraining
+		}, want: []site.Fault{{"gpu2", "it is to leave the cluster, and is back",
+			"infrainit -f removes its container"}}},
 		"a Docker that is away": {change: func(o *site.Overview) {
 			o.Hosts[2].Problem = "reach docker on gpu3: gone"
 		},
