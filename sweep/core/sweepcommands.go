@@ -156,63 +156,6 @@ func (r ResumeSweep) decide(c *Core) (func(), error) {
 	}, c.checkEnviron(r.With.Environ)
 }
 
-// ExtendSweep gives a sweep the points of a space that its parameters did not describe so far, as
-// tasks behind those it has, and resumes it if it had ended or was paused. Where
-// there is nothing to add the sweep stays as it is. The answer's Tasks is how many it added.
-type ExtendSweep struct {
-	Sweep string
-	Space *space.Space
-	With  Revision
-}
-
-func (s ExtendSweep) decide(c *Core) (func(), error) {
-	a, err := c.findSweep(s.Sweep)
-	if err != nil {
-		return nil, err
-	}
-	h := a.ledger.Head()
-	switch {
-	case a.record.EachWorker:
-		return nil, &WrongState{ID: h.ID, Is: "a sweep with a task for each worker, not for points",
-			Remedy: "submit it again for the workers that there are now"}
-	case h.State == Cancelled || a.ledger.hasCancelledUnissued():
-		return nil, &WrongState{ID: h.ID, Is: "cancelled, all of it or a part",
-			Remedy: "`run-tasks retry " + h.ID +
-				"` runs what was cancelled; then it can be extended"}
-	}
-	extended, n, err := a.record.Extended(s.Space)
-	if err != nil {
-		return nil, &WrongState{ID: h.ID, Is: "not to be extended: " + err.Error(),
-			Remedy: "submit what is new as a sweep of its own"}
-	}
-	if n > 0 {
-		if _, err := extended.Stored(); err != nil {
-			return nil, err
-		}
-	}
-	return func() {
-		if n > 0 {
-			s.extend(c, a, &extended, n)
-		}
-	}, c.checkEnviron(s.With.Environ)
-}
-
-// extend adds n tasks, which an extended record describes.
-func (s ExtendSweep) extend(c *Core, a *activeSweep, extended *Record, n int64) {
-	s.With.apply(c, a)
-	r := *a.record // as it was revised
-	r.Extensions, r.Ranges = extended.Extensions, extended.Ranges
-	r.Version = max(r.Version, extended.Version)
-	if o := s.With.Overrides; o != nil && o.IsZero() {
-		r.Overrides = nil
-	} else if o != nil {
-		r.Overrides = o
-	}
-	c.rewrite(a, r)
-	c.queueBehind(a)
-	c.ledger(a).Extend(r, n)
-}
-
 // RetryTasks makes tasks pending again that ended other than well.
 type RetryTasks struct {
 	Sweep string

@@ -24,14 +24,3 @@ func CheckSize(body []byte, most, mostParts int) error {
 	}
 	return nil
 }
-
-// tooLong says that a thing cannot be sent as one message.
-type tooLong struct {
-	what        string
-	bytes, most int
-}
-
-func (t *tooLong) Error() string {
-	return fmt.Sprintf("send %s: it is %d bytes long; at most %d can be sent", t.what, t.bytes,
-		t.most)
-}
