@@ -76,7 +76,7 @@ func (e *engine) put(i fakeImage) {
 	e.images[i.ref], e.old[i.id()] = i, i
 }
 
-// forget takes away all images of a name, but for the one that it stands for now.
+// forget takes away all images of a name, but for the one that the name points to.
 func (e *engine) forget(ref string) {
 	for id, i := range e.old {
 		if i.ref == ref && i != e.images[ref] {

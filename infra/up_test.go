@@ -92,8 +92,8 @@ func TestUp(t *testing.T) {
 		if r := f.record("gpu1"); len(r.Hosts) != 2 || !r.Hosts[1].Leaves {
 			t.Errorf("%+v", r)
 		}
-		want := warning{"gpu2", "it is off, or cannot be asked (connect to gpu2: no route to host): it gets " +
-			"no tasks now. When it is back, infrainit -f removes its container; if it never comes back: " +
+		want := warning{"gpu2", "it is off, or cannot be asked (connect to gpu2: no route to host): " +
+			"it gets no tasks now. When it is back, infrainit -f removes its container; if it never comes back: " +
 			"infrainit -f --skip-bad"}
 		if !slices.Contains(f.told, want) {
 			t.Errorf("%q", f.told)

@@ -78,7 +78,7 @@ func (c *command) app() *cliv2.App {
 			cli.Switch("skip-bad", "leave out hosts of workers that have faults"),
 			cli.Switch("keep", "if it fails, do not roll back"),
 			cli.Switch("now", "stop workers immediately; their tasks are rescheduled"),
-			cli.Switch("pull", "take the images that tags stand for now, on all hosts"),
+			cli.Switch("pull", "update images to what their tags point to in the registry, on all hosts"),
 			cli.Switch("rotate", "make all passwords, tokens and certificates of the cluster anew; what runs goes on"),
 			cli.Switch("break-lock", "take over a lock held by another infrainit"),
 			cli.Switch("downgrade", "replace newer programs of the cluster by those of this version"),

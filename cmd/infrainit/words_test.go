@@ -30,7 +30,8 @@ func TestWaysOutOfAHostThatIsAway(t *testing.T) {
 		"not of the file": {plan.Problem{Host: "gpu9", What: "no route", Unreached: true},
 			"nothing was changed; to go on without gpu9, call it again with a -w that leaves it out " +
 				"(removes it from the cluster) or --skip-bad (changes only the other hosts)"},
-		"the master's":    {plan.Problem{Host: "gpu1", What: "no route", Unreached: true}, "nothing was changed"},
+		"the master's": {plan.Problem{Host: "gpu1", What: "no route", Unreached: true},
+			"nothing was changed"},
 		"one that is bad": {plan.Problem{Host: "gpu4", What: "no Docker"}, "nothing was changed"},
 	} {
 		err := explain(s, plan.Problems{c.problem})

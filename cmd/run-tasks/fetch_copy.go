@@ -70,8 +70,8 @@ func fetchHere(
 	return done, err
 }
 
-// confirmsFetch returns what asks before much is fetched: nobody with yes, else the person on the
-// terminal.
+// confirmsFetch returns the confirmation of a large fetch: with yes it is given, otherwise the user
+// is prompted.
 func (c *command) confirmsFetch(ctx context.Context, yes bool) infra.LargeFetch {
 	return func(large *filesync.LargeFetchError) error {
 		if yes {

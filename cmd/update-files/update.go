@@ -16,8 +16,8 @@ import (
 	"mlframework/sweep/definition"
 )
 
-// Bounds of the tidying after a push: what was pushed by somebody who is about to submit a sweep
-// stays, and a master that does not answer is not waited for.
+// Limits of removing old revisions after a push: one as new as freshTime stays, as a sweep of it may
+// be about to be submitted, and the master has masterTime to answer.
 const (
 	freshTime  = 10 * time.Minute
 	masterTime = 5 * time.Second

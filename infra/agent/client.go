@@ -29,10 +29,10 @@ type Client struct {
 // the monitor are requests that last.
 const maxRequests = 1000
 
-// Windows of flow control, in bytes. A stream's is what is on its way at once to fill a network of
-// 100 MB/s over 10 ms. The connection's has room for all of them, as streams that nobody reads use
-// it up until they end, and all others would wait for them. Package http documents a maximum of
-// 4 MiB, which would be four such streams, but takes what HTTP/2 allows, 2 GiB.
+// Flow-control windows, in bytes. A stream's fills a network of 100 MB/s at a round trip of 10 ms.
+// The connection's is the sum of all streams': data that is not read counts against it, so with a
+// smaller one a few unread streams would block all others. Package http documents a maximum of 4 MiB
+// for it, and accepts what HTTP/2 allows, 2 GiB.
 const (
 	perStream     = 1 << 20
 	perConnection = maxRequests * perStream

@@ -46,7 +46,7 @@ func DigestOf(ref string) string {
 }
 
 // RegistryDigest asks the registry of a reference, through the engine, for the digest of the image
-// that it stands for now ("sha256:..."). The engine has no login. Faults: NotFound, Unauthorized.
+// that its tag points to ("sha256:..."). The engine has no login. Faults: NotFound, Unauthorized.
 func (e *Engine) RegistryDigest(ctx context.Context, ref string) (string, error) {
 	answer, err := e.api.DistributionInspect(ctx, ref, "")
 	if err != nil {

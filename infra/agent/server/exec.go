@@ -89,8 +89,8 @@ func (p *program) closeOutput() {
 	p.stderr.Close()
 }
 
-// run forwards the program's output until it has ended. When ctx ends, or nobody takes the output,
-// its process group is told to end, and killed after the grace.
+// run forwards the program's output until the program has ended. When ctx ends, or writing to the
+// client fails, its process group gets SIGTERM, and SIGKILL after the grace.
 func (p *program) run(ctx context.Context, to io.Writer) (agent.Exit, error) {
 	defer p.closeOutput()
 	ctx, cancel := context.WithCancel(ctx)
@@ -138,7 +138,7 @@ func (p *program) run(ctx context.Context, to io.Writer) (agent.Exit, error) {
 
 // signal signals the process group. Those that left it are on their own.
 func (p *program) signal(s syscall.Signal) {
-	_ = syscall.Kill(-p.Process.Pid, s) // it fails when nobody is there
+	_ = syscall.Kill(-p.Process.Pid, s) // it fails when no process is left
 }
 
 // forward copies output to its end. Once the program has exited that may be far off, as its

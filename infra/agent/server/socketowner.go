@@ -24,7 +24,7 @@ func dialMaster(ctx context.Context, s agent.Socket) (net.Conn, error) {
 	return conn, err
 }
 
-// errNoMaster is the error where there is no socket, or nobody listens.
+// errNoMaster is the error for a socket that does not exist, or on which no process listens.
 var errNoMaster = errors.New("no master runs there: infrainit -f starts it")
 
 func dialOwned(ctx context.Context, s agent.Socket) (net.Conn, error) {

@@ -218,7 +218,7 @@ func TestTunnelsThatAreNotOpened(t *testing.T) {
 	}
 }
 
-// Many tunnels go side by side, and those that nobody reads, here or there, leave the others alone.
+// Many tunnels work side by side, and unread ones, in either direction, do not block the others.
 func TestManyTunnels(t *testing.T) {
 	t.Parallel()
 	const unread = 10

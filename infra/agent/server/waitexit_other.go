@@ -4,5 +4,5 @@ package server
 
 import "errors"
 
-// waitExit waits for nobody: hosts are Linux machines.
+// waitExit is not supported: hosts are Linux machines.
 func waitExit(int) error { return errors.ErrUnsupported }
