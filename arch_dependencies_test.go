@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestArchitectureNamesEveryDependency holds the table of dependencies in ARCHITECTURE.md: rows that begin with the
-// path of a module.
+// TestArchitectureNamesEveryDependency holds the table of dependencies in ARCHITECTURE.md: rows
+// that begin with the path of a module.
 func TestArchitectureNamesEveryDependency(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("ARCHITECTURE.md")
@@ -25,7 +25,8 @@ func TestArchitectureNamesEveryDependency(t *testing.T) {
 			continue
 		}
 		name, reason := strings.Trim(cells[1], " `"), strings.TrimSpace(cells[len(cells)-2])
-		if domain, _, ok := strings.Cut(name, "/"); ok && strings.Contains(domain, ".") && reason != "" {
+		if domain, _, ok := strings.Cut(name, "/"); ok && strings.Contains(domain, ".") &&
+			reason != "" {
 			named[name] = true
 		}
 	}
@@ -43,7 +44,8 @@ func TestArchitectureNamesEveryDependency(t *testing.T) {
 	}
 }
 
-// requirements are the modules that this project imports or names as direct, and those of its tools.
+// requirements are the modules that this project imports or names as direct, and those of its
+// tools.
 func requirements(t *testing.T) (direct, tools []string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json").Output()
@@ -70,7 +72,9 @@ func requirements(t *testing.T) (direct, tools []string) {
 		switch {
 		case !r.Indirect || slices.ContainsFunc(slices.Collect(maps.Keys(used)), of):
 			direct = append(direct, r.Path)
-		case slices.ContainsFunc(mod.Tool, func(tool struct{ Path string }) bool { return of(tool.Path) }):
+		case slices.ContainsFunc(mod.Tool, func(tool struct{ Path string }) bool {
+			return of(tool.Path)
+		}):
 			tools = append(tools, r.Path)
 		}
 	}

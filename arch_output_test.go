@@ -8,13 +8,15 @@ import (
 	"testing"
 )
 
-// What commands print as JSON may have been written by others: names, output, errors. result.WriteJSONLine escapes what a terminal
-// obeys, which encoding/json leaves as it is from U+007F on.
+// What commands print as JSON may have been written by others: names, output, errors.
+// result.WriteJSONLine escapes what a terminal obeys, which encoding/json leaves as it is from
+// U+007F on.
 func TestCommandsPrintJSONThatATerminalDoesNotObey(t *testing.T) {
 	t.Parallel()
 	seen := 0
 	err := filepath.WalkDir("cmd", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+		if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file,
+			"_test.go") {
 			return err
 		}
 		text, err := os.ReadFile(file)

@@ -28,7 +28,8 @@ type pkg struct {
 	tests   map[string]bool // of its tests
 }
 
-// readPackages parses every Go file, not only those of this system: a file for darwin crosses layers just as well.
+// readPackages parses every Go file, not only those of this system: a file for darwin crosses
+// layers just as well.
 func readPackages(t *testing.T) []*pkg {
 	t.Helper()
 	all := map[string]*pkg{}
@@ -54,11 +55,14 @@ func readPackages(t *testing.T) []*pkg {
 	if len(all) == 0 {
 		t.Fatal("no packages found")
 	}
-	return slices.SortedFunc(maps.Values(all), func(a, b *pkg) int { return strings.Compare(a.path, b.path) })
+	return slices.SortedFunc(maps.Values(all), func(a, b *pkg) int {
+		return strings.Compare(a.path, b.path)
+	})
 }
 
 func (p *pkg) add(file string) error {
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly|parser.ParseComments)
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil,
+		parser.ImportsOnly|parser.ParseComments)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
-// Package mlframework_test holds the layers of the project: the build fails, with the reason, where they are crossed.
+// Package mlframework_test holds the layers of the project: the build fails, with the reason, where
+// they are crossed.
 //
-// The tables are in arch_table_test.go, the picture is in ARCHITECTURE.md. Nothing may import this package.
+// The tables are in arch_table_test.go, the picture is in ARCHITECTURE.md. Nothing may import this
+// package.
 package mlframework_test
 
 import (
@@ -21,13 +23,15 @@ func TestPackagesImportWhatTheTableAllows(t *testing.T) {
 	for _, p := range readPackages(t) {
 		l, ok := table[p.path]
 		if !ok {
-			t.Errorf("%s is not in the import table: add a line to layers in arch_table_test.go that says what it may import, and why", p.path)
+			t.Errorf("%s is not in the import table: add a line to layers in arch_table_test.go "+
+				"that says what it may import, and why", p.path)
 			continue
 		}
 		delete(table, p.path)
 		for _, i := range inModule(p.imports) {
 			if !slices.Contains(l.imports, i) && !slices.Contains(l.imports, everything) {
-				t.Errorf("%s imports %s, which the import table does not allow: %s", p.path, i, l.reason)
+				t.Errorf("%s imports %s, which the import table does not allow: %s", p.path, i,
+					l.reason)
 			}
 			for _, a := range apart {
 				if within(p.path, a.importer) && within(i, a.imported) && !exempt(i) {
@@ -36,21 +40,26 @@ func TestPackagesImportWhatTheTableAllows(t *testing.T) {
 			}
 		}
 		if exempt(p.path) && len(inModule(p.imports)) > 0 {
-			t.Errorf("%s imports %v, although every tree may import it: see together in arch_table_test.go", p.path, inModule(p.imports))
+			t.Errorf("%s imports %v, although every tree may import it: see together in "+
+				"arch_table_test.go", p.path, inModule(p.imports))
 		}
 		for _, i := range inModule(p.tests) {
-			if i != p.path && !slices.Contains(slices.Concat(l.imports, l.tests, []string{p.path}), i) && !slices.Contains(l.imports, everything) {
-				t.Errorf("tests of %s import %s, which the import table does not allow: %s", p.path, i, l.reason)
+			if i != p.path && !slices.Contains(slices.Concat(l.imports, l.tests, []string{p.path}),
+				i) && !slices.Contains(l.imports, everything) {
+				t.Errorf("tests of %s import %s, which the import table does not allow: %s", p.path,
+					i, l.reason)
 			}
 		}
 		for _, i := range l.imports {
 			if i != everything && !p.imports[module+"/"+i] {
-				t.Errorf("the import table lets %s import %s, which it does not: take it out of arch_table_test.go", p.path, i)
+				t.Errorf("the import table lets %s import %s, which it does not: take it out of "+
+					"arch_table_test.go", p.path, i)
 			}
 		}
 	}
 	for _, gone := range slices.Sorted(maps.Keys(table)) {
-		t.Errorf("the import table has %s, which is no package: take it out of arch_table_test.go", gone)
+		t.Errorf("the import table has %s, which is no package: take it out of arch_table_test.go",
+			gone)
 	}
 }
 
@@ -72,9 +81,11 @@ func TestDependenciesHaveOneOwner(t *testing.T) {
 				at := slices.IndexFunc(owners, func(o owner) bool { return within(i, o.path) })
 				switch {
 				case at < 0 && strings.Contains(strings.Split(i, "/")[0], "."):
-					t.Errorf("%s imports %s, which has no owner: add a line to owners in arch_table_test.go and one to ARCHITECTURE.md", p.path, i)
+					t.Errorf("%s imports %s, which has no owner: add a line to owners in "+
+						"arch_table_test.go and one to ARCHITECTURE.md", p.path, i)
 				case at >= 0 && !owners[at].allows(p.path, test):
-					t.Errorf("%s imports %s, whose owner is %s: %s", p.path, i, owners[at].who(), owners[at].reason)
+					t.Errorf("%s imports %s, whose owner is %s: %s", p.path, i, owners[at].who(),
+						owners[at].reason)
 				}
 			}
 		}
@@ -104,9 +115,13 @@ func TestPackagesSayWhatTheyAreFor(t *testing.T) {
 	for _, p := range readPackages(t) {
 		switch {
 		case p.name == "main" && !strings.HasPrefix(p.doc, "Command "+path.Base(p.path)+" "):
-			t.Errorf(`%s has no doc comment that begins with "Command %s": what it is for is said there`, p.path, path.Base(p.path))
+			t.Errorf(
+				`%s has no doc comment that begins with "Command %s": what it is for is said there`,
+				p.path, path.Base(p.path))
 		case p.name != "main" && !strings.HasPrefix(p.doc, "Package "+p.name+" "):
-			t.Errorf(`%s has no doc comment that begins with "Package %s": what it is for is said there`, p.path, p.name)
+			t.Errorf(
+				`%s has no doc comment that begins with "Package %s": what it is for is said there`,
+				p.path, p.name)
 		}
 	}
 }

@@ -108,7 +108,8 @@ func checkExamples(t *testing.T, bin, name, examples string) {
 	}
 }
 
-// buildCommands builds what people call, with the flags of scripts/lib.sh, so that either finds the other's work done.
+// buildCommands builds what people call, with the flags of scripts/lib.sh, so that either finds the
+// other's work done.
 func buildCommands(t *testing.T) (bin string) {
 	t.Helper()
 	bin = t.TempDir()
@@ -117,7 +118,8 @@ func buildCommands(t *testing.T) (bin string) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	script := clean.Script(clean.Cluster{Name: "anna-digits", Root: "ml/anna-digits", Label: "mlframework.cluster"})
+	script := clean.Script(clean.Cluster{Name: "anna-digits", Root: "ml/anna-digits",
+		Label: "mlframework.cluster"})
 	if err := os.WriteFile(filepath.Join(bin, "infra-clean"), script, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -8,25 +8,39 @@ import (
 	"mlframework/config"
 )
 
-// faulty are texts, each with one kind of fault or warning; the golden file has what is said of them.
+// faulty are texts, each with one kind of fault or warning; the golden file has what is said of
+// them.
 var faulty = []string{
 	"hots: [a]", "zzzzz: 1", "user: anna", "a", "[a]",
 	"master: 1\n---\nmaster: 1", "master: [1", "\tmaster: 1", "a: b: c",
-	"master:", "master: [1]", "master: {a: b}", "master: \"\"", "master: !x 1", "master: \"a\\x1b\"", "master: 1\nmaster: 1", "[a]: b",
+	"master:", "master: [1]", "master: {a: b}", "master: \"\"", "master: !x 1",
+	"master: \"a\\x1b\"", "master: 1\nmaster: 1", "[a]: b",
 	"hosts: {a: b}", "hosts: [a, [b]]", "hosts: [a, b:x, local]",
 	"hosts: a,,b", "hosts: [a, a]", "workers: [1, 3-2, x]",
 	"hosts: [a]\nmaster: 2\nworkers: [3, 3]", "master: 1,2",
-	"folder: /abs", "folder: ~/ml", "folder: ../x", "folder: .", "name: a b", "name: -a", "name: " + strings.Repeat("a", 49),
-	"image: a b", "image: -a", "slots: 0", "slots: 1.5", "slots: 5000", "gpus: some", "gpus: device=", "gpus: device=0,x", "gpus: device=1,1", "gpus: 1.5",
-	"master-address: a:22", "master-address: an na", "master-address: local", "group: a b", "host-key-check: maybe", "host-key-check: accept_new",
-	"expose-monitor: often", "broker-port: 70000", "monitor-port: x", "drain-timeout: 10", "drain-timeout: -1s", "drain-timeout: 4000d",
-	"overrides: 1", "overrides: {a b: {slots: 1}}", "overrides: {a: 1}", "overrides: {a: {slot: 1}}", "overrides: {a: {zzzzzz: 1}}",
-	"overrides: {a: {slots: }}", "overrides: {a: {slots: 0}}", "overrides: {a: {port: 0}}", "overrides: {a: {user: a b}}", "overrides: {a: {jump: [g, b:x]}}",
-	"overrides: {local: {user: anna}}", "overrides: {a: {slots: 1}, A.: {slots: 2}}", "overrides: {a: {slots: 1}, a: {slots: 2}}",
-	"overrides: {a: {labels: {-x: y}}}", "overrides: {a: {labels: {mlframework.x: y}}}", "overrides: {a: {labels: [x]}}", "overrides: {a: {labels: {x: [y]}}}",
-	"overrides: {a: {environment: {a-b: c}}}", "overrides: {a: {environment: {WANDB_API_KEY: c}}}", "overrides: {a: {environment: {A: }}}",
-	"overrides: {a: {volumes: x}}", "overrides: {a: {volumes: [x, x:/y, /x:y, /x:/y:z, /x:/y, /z:/y/]}}",
-	"overrides: {a: {limits: {memory: 1k, shm: big, pids: 0, cpu: 1}}}", "overrides: {a: {limits: {swap: 1g}}}",
+	"folder: /abs", "folder: ~/ml", "folder: ../x", "folder: .",
+	"name: a b", "name: -a", "name: " + strings.Repeat("a", 49),
+	"name: Digits", "name: a..b", "name: a___b", "name: a.-b", "name: a_",
+	"image: a b", "image: -a", "slots: 0", "slots: 1.5", "slots: 5000", "gpus: some",
+	"gpus: device=", "gpus: device=0,x", "gpus: device=1,1", "gpus: 1.5",
+	"master-address: a:22", "master-address: an na", "master-address: local", "group: a b",
+	"host-key-check: maybe", "host-key-check: accept_new",
+	"expose-monitor: often", "broker-port: 70000", "monitor-port: x", "drain-timeout: 10",
+	"drain-timeout: -1s", "drain-timeout: 4000d",
+	"overrides: 1", "overrides: {a b: {slots: 1}}", "overrides: {a: 1}",
+	"overrides: {a: {slot: 1}}", "overrides: {a: {zzzzzz: 1}}",
+	"overrides: {a: {slots: }}", "overrides: {a: {slots: 0}}", "overrides: {a: {port: 0}}",
+	"overrides: {a: {user: a b}}", "overrides: {a: {jump: [g, b:x]}}",
+	"overrides: {local: {user: anna}}", "overrides: {a: {slots: 1}, A.: {slots: 2}}",
+	"overrides: {a: {slots: 1}, a: {slots: 2}}",
+	"overrides: {a: {labels: {-x: y}}}", "overrides: {a: {labels: {mlframework.x: y}}}",
+	"overrides: {a: {labels: [x]}}", "overrides: {a: {labels: {x: [y]}}}",
+	"overrides: {a: {environment: {a-b: c}}}", "overrides: {a: {environment: {WANDB_API_KEY: c}}}",
+	"overrides: {a: {environment: {A: }}}",
+	"overrides: {a: {volumes: x}}", "overrides: {a: {volumes: [x, x:/y, /x:y, /x:/y:z, /x:/y, " +
+		"/z:/y/]}}",
+	"overrides: {a: {limits: {memory: 1k, shm: big, pids: 0, cpu: 1}}}",
+	"overrides: {a: {limits: {swap: 1g}}}",
 	"overrides: {a: &a {<<: *a}}", "overrides: {a: {<<: 1}}", "overrides: {a: {<<: [1]}}",
 	"hosts: [a]\noverrides: {b: {slots: 1}}",
 }
@@ -47,7 +61,8 @@ func TestFaults(t *testing.T) {
 		}
 		if err != nil {
 			for line := range strings.Lines(err.Error()) {
-				fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(strings.ReplaceAll(line, file, "config.yml")))
+				fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(strings.ReplaceAll(line, file,
+					"config.yml")))
 			}
 		}
 	}
@@ -66,7 +81,8 @@ func TestFaults(t *testing.T) {
 // All faults of a file come at once, in its order, with and without -f.
 func TestAllAtOnce(t *testing.T) {
 	t.Parallel()
-	file := write(t, "config.yml", "hosts: [a, a:x]\nslots: 0\noverrides:\n  a: {slots: x, prot: 1}\nmastr: 1\n")
+	file := write(t, "config.yml", "hosts: [a, a:x]\nslots: 0\noverrides:\n  a: {slots: x, prot: "+
+		"1}\nmastr: 1\n")
 	for _, saved := range []bool{true, false} {
 		_, _, err := config.Load(config.Source{File: file, Saved: saved})
 		if err == nil {

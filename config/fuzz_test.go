@@ -11,8 +11,8 @@ import (
 	"mlframework/sweep/fault"
 )
 
-// Whatever the text, there are options or there are faults, each in one printable line; options that do not change leave
-// every byte as it is; and others are either saved as they are or refused.
+// Whatever the text, there are options or there are faults, each in one printable line; options
+// that do not change leave every byte as it is; and others are either saved as they are or refused.
 func FuzzConfig(f *testing.F) {
 	f.Add(example(f))
 	for _, text := range faulty {
@@ -31,7 +31,8 @@ func FuzzConfig(f *testing.F) {
 		if err != nil || string(after) != text {
 			t.Fatalf("nothing changes, and %q becomes %q, %v", text, after, err)
 		}
-		o.Hosts, o.Workers, o.Image, o.Name = []host.Address{{User: "anna", Name: "::1", Port: 1}}, nil, "null", "n"
+		o.Hosts, o.Workers, o.Image, o.Name = []host.Address{{User: "anna", Name: "::1", Port: 1}},
+			nil, "null", "n"
 		after, err = config.Edit(".", "/home/anna", []byte(text), o)
 		if err != nil {
 			checkFaults(t, err)
@@ -51,7 +52,8 @@ func checkFaults(t *testing.T, err error) {
 		t.Fatalf("%T: %v", err, err)
 	}
 	for _, f := range faults {
-		if strings.ContainsFunc(f.String(), unicode.IsControl) || f.Problem == "" || f.File == "" || f.Column > 0 && f.Line < 1 {
+		if strings.ContainsFunc(f.String(), unicode.IsControl) || f.Problem == "" || f.File == "" ||
+			f.Column > 0 && f.Line < 1 {
 			t.Fatalf("%+v", f)
 		}
 	}

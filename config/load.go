@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -187,7 +188,7 @@ func (l *loader) set(opt option, o *Options, v value) {
 		return
 	}
 	in := reflect.ValueOf(o).Elem()
-	if opt.place { // hosts are options before places
+	if opt.positions { // hosts are options before positions
 		v.words = host.Numbers(o.Hosts, v.words)
 	}
 	for _, p := range opt.set(in, v.words) {
@@ -238,20 +239,18 @@ func (l *loader) computed(o *Options) {
 	}
 }
 
-// clusterNameOf puts dashes for what a cluster's name cannot have.
+// separators are what is between the letters and digits of a cluster's name.
+var separators = regexp.MustCompile(`[^a-z0-9]+`)
+
+// clusterNameOf makes a cluster's name of texts, with dashes for what it cannot have.
 func clusterNameOf(parts ...string) string {
-	var b strings.Builder
-	for _, c := range strings.ToLower(strings.Join(parts, "-")) {
-		switch {
-		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '_':
-			b.WriteRune(c)
-		case !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	name := strings.Trim(b.String(), "-._")
-	if len(name) > maxName {
-		name = strings.TrimRight(name[:maxName], "-._")
-	}
-	return name
+	name := separators.ReplaceAllStringFunc(strings.ToLower(strings.Join(parts, "-")),
+		func(between string) string {
+			if between == "." || between == "_" || between == "__" {
+				return between
+			}
+			return "-"
+		})
+	name = strings.Trim(name, "-._")
+	return strings.TrimRight(name[:min(len(name), maxName)], "-._")
 }

@@ -69,7 +69,8 @@ func explain(c *config.Config, dir string) string {
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	const text = "hosts: [a, b]\nmaster: 1\nimage: file\nslots: 2\noverrides: {a: {slots: 7}}\n"
-	environ := []string{"MLFRAMEWORK_IMAGE=environment", "MLFRAMEWORK_SLOTS=3", "MLFRAMEWORK_GROUP=", "MLFRAMEWORK_MASTER=/run/s", "HOME=/x"}
+	environ := []string{"MLFRAMEWORK_IMAGE=environment", "MLFRAMEWORK_SLOTS=3",
+		"MLFRAMEWORK_GROUP=", "MLFRAMEWORK_MASTER=/run/s", "HOME=/x"}
 	for _, c := range []struct {
 		name  string
 		saved bool
@@ -78,27 +79,34 @@ func TestPrecedence(t *testing.T) {
 	}{
 		{"file", true, nil, "hosts: a, b (DIR/config.yml:1:8)\nmaster: 1 (DIR/config.yml:2:9)\n" +
 			"image: environment (MLFRAMEWORK_IMAGE)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},
-		{"flag beside the file", true, map[string]string{"slots": "4", "workers": "2"}, "hosts: a, b (DIR/config.yml:1:8)\n" +
-			"master: 1 (DIR/config.yml:2:9)\nworkers: 2 (-w)\nimage: environment (MLFRAMEWORK_IMAGE)\nslots: 4 (--slots)\n"},
+		{"flag beside the file", true, map[string]string{"slots": "4", "workers": "2"},
+			"hosts: a, b (DIR/config.yml:1:8)\n" +
+				"master: 1 (DIR/config.yml:2:9)\nworkers: 2 (-w)\nimage: environment " +
+				"(MLFRAMEWORK_IMAGE)\nslots: 4 (--slots)\n"},
 		{"names of hosts", true, map[string]string{"workers": "a,b", "master": "b"},
 			"hosts: a, b (DIR/config.yml:1:8)\nmaster: 2 (-m)\n" +
 				"workers: 1, 2 (-w)\nimage: environment (MLFRAMEWORK_IMAGE)\n" +
 				"slots: 3 (MLFRAMEWORK_SLOTS)\n"},
-		{"flag that empties", true, map[string]string{"master": "", "image": ""}, "hosts: a, b (DIR/config.yml:1:8)\n" +
-			"master: joins the cluster that runs (-m)\nimage: as in tasks.yml (--image)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},
-		{"without -f", false, map[string]string{"hosts": "a"}, "hosts: a (-a)\nimage: environment (MLFRAMEWORK_IMAGE)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},
+		{"flag that empties", true, map[string]string{"master": "", "image": ""},
+			"hosts: a, b (DIR/config.yml:1:8)\n" +
+				"master: joins the cluster that runs (-m)\nimage: as in tasks.yml " +
+				"(--image)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},
+		{"without -f", false, map[string]string{"hosts": "a"}, "hosts: a (-a)\nimage: " +
+			"environment (MLFRAMEWORK_IMAGE)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			file := write(t, "config.yml", text)
-			got, warnings := load(t, config.Source{File: file, Saved: c.saved, Flags: c.flags, Environ: environ})
+			got, warnings := load(t, config.Source{File: file, Saved: c.saved, Flags: c.flags,
+				Environ: environ})
 			if diff := cmp.Diff(c.want, explain(got, filepath.Dir(file))); diff != "" {
 				t.Error(diff)
 			}
 			if own := got.Host(host.Address{Name: "a"}); own.Slots != 7 {
 				t.Errorf("what a host has of its own is always read: %+v", own)
 			}
-			if !strings.Contains(warnings, "overrides.a.slots: what a host has of its own stays, whatever ") {
+			if !strings.Contains(warnings, "overrides.a.slots: what a host has of its own stays, "+
+				"whatever ") {
 				t.Errorf("no word about that: %s", warnings)
 			}
 		})
@@ -107,14 +115,21 @@ func TestPrecedence(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	t.Parallel()
-	file := write(t, "config.yml", "hosts: anna@a, b\nworkers: [local, 1-2]\nkey: ~/id\nproject: p/\ndrain-timeout: 1d2h\ngpus: device=0,GPU-1f\n"+
-		"expose-monitor: true\nbroker-port: 5681\nhost-key-check: yes\nfolder: a//b/\nmaster-address: \"2001:db8::1\"\ngroup: vision\nname: n\nbroker-image: r:3\n")
+	file := write(t, "config.yml", "hosts: anna@a, b\nworkers: [local, 1-2]\nkey: ~/id\nproject: "+
+		"p/\ndrain-timeout: 1d2h\ngpus: device=0,GPU-1f\nexpose-monitor: true\nbroker-port: "+
+		"5681\nhost-key-check: yes\nfolder: a//b/\nmaster-address: \"2001:db8::1\"\ngroup: "+
+		"vision\nname: n\nbroker-image: r:3\n")
 	c, _ := load(t, config.Source{File: file, Saved: true, Home: "/home/anna"})
 	want := config.Options{
-		Hosts: []host.Address{{User: "anna", Name: "a"}, {Name: "b"}}, Workers: []host.Place{host.Here, 1, 2},
-		Key: "/home/anna/id", Project: filepath.Join(filepath.Dir(file), "p"), DrainTimeout: 26 * time.Hour,
-		GPUs: config.GPUs{Devices: []string{"0", "GPU-1f"}}, ExposeMonitor: true, BrokerPort: 5681, HostKeyCheck: config.CheckYes,
-		Folder: "a/b", MasterAddress: "2001:db8::1", Group: "vision", Name: "n", BrokerImage: "r:3",
+		Hosts:   []host.Address{{User: "anna", Name: "a"}, {Name: "b"}},
+		Workers: []host.Position{host.Here, 1, 2},
+		Key:     "/home/anna/id", Project: filepath.Join(filepath.Dir(file), "p"),
+		DrainTimeout: 26 * time.Hour,
+		GPUs:         config.GPUs{Devices: []string{"0", "GPU-1f"}}, ExposeMonitor: true,
+		BrokerPort:   5681,
+		HostKeyCheck: config.CheckYes,
+		Folder:       "a/b", MasterAddress: "2001:db8::1", Group: "vision", Name: "n",
+		BrokerImage: "r:3",
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {
 		t.Error(diff)
@@ -129,9 +144,12 @@ func TestDefaults(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "config.yml")
 	load(t, config.Source{File: write(t, "config.yml", "overrides:\n  # gpu1: {slots: 2}\n")})
-	c, warnings := load(t, config.Source{File: file, Flags: map[string]string{"project": "/home/anna/My Digits!", "master": "local"}, User: "Anna"})
-	want := config.Options{Folder: "mlframework", Project: "/home/anna/My Digits!", Master: host.Here, Name: "anna-my-digits",
-		BrokerImage: "rabbitmq:4.2", HostKeyCheck: "accept-new", DrainTimeout: 10 * time.Minute}
+	c, warnings := load(t, config.Source{File: file,
+		Flags: map[string]string{"project": "/home/anna/My Digits!", "master": "local"},
+		User:  "Anna"})
+	want := config.Options{Folder: "mlframework", Project: "/home/anna/My Digits!",
+		Master: host.Here, Name: "anna-my-digits",
+		BrokerImage: "rabbitmq:4.2", DrainTimeout: 10 * time.Minute}
 	if diff := cmp.Diff(want, c.Options); diff != "" || c.Read != "" || warnings != "" {
 		t.Error(diff, c.Read, warnings)
 	}
@@ -141,6 +159,26 @@ func TestDefaults(t *testing.T) {
 	_, _, err := config.Load(config.Source{File: file, Saved: true})
 	if m, ok := errors.AsType[*config.Missing](err); !ok || m.File != file {
 		t.Error(err)
+	}
+}
+
+// The default name of a cluster is one that it can have, whatever user and project are called.
+func TestDefaultName(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "config.yml")
+	for project, want := range map[string]string{
+		"digits": "anna-digits", "my..proj": "anna-my-proj", "my___proj": "anna-my-proj",
+		"a.-b": "anna-a-b", "_a-_b": "anna-a-b", "v1.2__x_y": "anna-v1.2__x_y", "A--Ü": "anna-a",
+		strings.Repeat("a", 42) + "__b": "anna-" + strings.Repeat("a", 42),
+	} {
+		source := config.Source{File: file, User: "Anna",
+			Flags: map[string]string{"project": "/home/anna/" + project}}
+		c, _ := load(t, source)
+		if c.Options.Name != want {
+			t.Errorf("%s: %q, want %q", project, c.Options.Name, want)
+		}
+		source.Flags["name"] = want
+		load(t, source)
 	}
 }
 
@@ -195,10 +233,12 @@ overrides:
 	}
 	with := func(change func(*config.Host)) config.Host { h := big; change(&h); return h }
 	for text, want := range map[string]config.Host{
-		"gpu1":        big,
-		"ben@GPU1:22": with(func(h *config.Host) { h.Address = host.Address{User: "ben", Name: "GPU1", Port: 22} }),
-		"gpu2":        with(func(h *config.Host) { h.Address.Name = "gpu2" }),
-		"gpu3":        with(func(h *config.Host) { h.Address.Name = "gpu3"; h.Slots = 5 }),
+		"gpu1": big,
+		"ben@GPU1:22": with(func(h *config.Host) {
+			h.Address = host.Address{User: "ben", Name: "GPU1", Port: 22}
+		}),
+		"gpu2": with(func(h *config.Host) { h.Address.Name = "gpu2" }),
+		"gpu3": with(func(h *config.Host) { h.Address.Name = "gpu3"; h.Slots = 5 }),
 		"gpu3:2222": {Address: host.Address{Name: "gpu3", Port: 2222},
 			HostOptions: config.HostOptions{Slots: 6, Image: "all"}},
 		"gpu4": {Address: host.Address{Name: "gpu4"},
@@ -215,27 +255,34 @@ overrides:
 	}
 }
 
-// Where only flags are wrong the command line is to blame; a fault of the file makes it the configuration.
+// Where only flags are wrong the command line is to blame; a fault of the file makes it the
+// configuration.
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	flags := map[string]string{"hosts": "a,,a", "master": "9", "workers": "1,1", "slots": "many", "host-key-check": "acept-new"}
-	_, _, err := config.Load(config.Source{File: write(t, "config.yml", "master: 1\n"), Flags: flags})
+	flags := map[string]string{"hosts": "a,,a", "master": "9", "workers": "1,1", "slots": "many",
+		"host-key-check": "acept-new"}
+	_, _, err := config.Load(config.Source{File: write(t, "config.yml", "master: 1\n"),
+		Flags: flags})
 	u, ok := errors.AsType[*config.Usage](err)
 	if !ok {
 		t.Fatalf("%T: %v", err, err)
 	}
 	golden(t, "usage.txt", u.Error()+"\n")
 	_, _, err = config.Load(config.Source{File: write(t, "config.yml", "mastr: 1\n"), Flags: flags})
-	if _, ok := errors.AsType[*config.Usage](err); ok || !strings.Contains(err.Error(), `did you mean "master"?`) || !strings.Contains(err.Error(), "many") {
+	if _, ok := errors.AsType[*config.Usage](err); ok || !strings.Contains(err.Error(),
+		`did you mean "master"?`) || !strings.Contains(err.Error(), "many") {
 		t.Error(err)
 	}
 }
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	_, warnings, err := config.Load(config.Source{File: write(t, "config.yml", ""), Environ: []string{
-		"MLFRAMEWORK_HOSTS=a,b:x", "MLFRAMEWORK_MASTER_HOST=3", "MLFRAMEWORK_BROKERIMAGE=x", "MLFRAMEWORK_CREDENTIALS=x", "MLFRAMEWORK_CA=x",
-		"MLFRAMEWORK_EXPOSE_MONITOR=maybe", "MLFRAMEWORK_BROKER=x", "MLFRAMEWORK_GUARD=1", "MLFRAMEWORK_MASTER=/run/master.sock"}})
+	_, warnings, err := config.Load(config.Source{File: write(t, "config.yml", ""),
+		Environ: []string{
+			"MLFRAMEWORK_HOSTS=a,b:x", "MLFRAMEWORK_MASTER_HOST=3", "MLFRAMEWORK_BROKERIMAGE=x",
+			"MLFRAMEWORK_CREDENTIALS=x", "MLFRAMEWORK_CA=x",
+			"MLFRAMEWORK_EXPOSE_MONITOR=maybe", "MLFRAMEWORK_BROKER=x", "MLFRAMEWORK_GUARD=1",
+			"MLFRAMEWORK_MASTER=/run/master.sock"}})
 	if err == nil {
 		t.Fatal("no fault")
 	}
@@ -251,7 +298,8 @@ func TestUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err := config.Load(config.Source{File: filepath.Join(dir, "config.yml"), Saved: true})
-		want := file + ": cannot be read: it is not a file; name another with --config, or put a readable file there"
+		want := file + ": cannot be read: it is not a file; name another with --config, or put a " +
+			"readable file there"
 		if err == nil || err.Error() != want {
 			t.Error(err)
 		}
@@ -260,7 +308,8 @@ func TestUnreadable(t *testing.T) {
 		}
 	}
 	file := write(t, "config.yml", strings.Repeat("#", 2<<20))
-	if _, _, err := config.Load(config.Source{File: file}); err == nil || !strings.Contains(err.Error(), "longer than 1048576 bytes") {
+	if _, _, err := config.Load(config.Source{File: file}); err == nil ||
+		!strings.Contains(err.Error(), "longer than 1048576 bytes") {
 		t.Error(err)
 	}
 }

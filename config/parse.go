@@ -50,19 +50,17 @@ type kind struct {
 }
 
 var kinds = map[string]kind{
-	"hosts":  {list: true, parse: elements(host.ParseList)},
-	"places": {list: true, parse: elements(host.ParsePlaces)},
-	"place":  {parse: word(parsePlace)},
-	"path":   {parse: word(parsePath)},
-	"folder": {parse: word(parseFolder)},
-	"name": {parse: word(matching(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,46}[A-Za-z0-9])?$`,
-		"is not a valid name for a cluster", fmt.Sprintf("write up to %d letters, digits, dots, "+
-			"dashes and underscores, a letter or digit first and last", maxName)))},
-	"image":   {parse: word(parseImage)},
-	"memory":  {parse: word(size(leastMemory))},
-	"shm":     {parse: word(size(leastShared))},
-	"gpus":    {parse: word(parseGPUs)},
-	"address": {parse: word(parseMasterAddress)},
+	"hosts":     {list: true, parse: elements(host.ParseList)},
+	"positions": {list: true, parse: elements(host.ParsePositions)},
+	"position":  {parse: word(parsePosition)},
+	"path":      {parse: word(parsePath)},
+	"folder":    {parse: word(parseFolder)},
+	"name":      {parse: word(parseName)},
+	"image":     {parse: word(parseImage)},
+	"memory":    {parse: word(size(leastMemory))},
+	"shm":       {parse: word(size(leastShared))},
+	"gpus":      {parse: word(parseGPUs)},
+	"address":   {parse: word(parseMasterAddress)},
 	"group": {parse: word(matching(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`, // useradd(8), and dots
 		"is not a valid name of a group", "write a group of the master's host"))},
 	"user":           {parse: word(parseUser)},
@@ -119,12 +117,12 @@ func ofHost(err error) (problems []problem) {
 	return problems
 }
 
-func parsePlace(text string) (host.Place, problem) {
-	place, err := host.ParsePlace(text)
+func parsePosition(text string) (host.Position, problem) {
+	position, err := host.ParsePosition(text)
 	if problems := ofHost(err); len(problems) > 0 {
 		return 0, problems[0]
 	}
-	return place, problem{}
+	return position, problem{}
 }
 
 // checkText refuses what no option is made of.
@@ -139,6 +137,19 @@ func checkText(text string) problem {
 }
 
 func parsePath(text string) (string, problem) { return filepath.FromSlash(text), checkText(text) }
+
+// clusterName matches what Docker takes for a part of an image's name
+// (https://pkg.go.dev/github.com/distribution/reference): images of a cluster have its name.
+var clusterName = regexp.MustCompile(`^[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*$`)
+
+func parseName(text string) (string, problem) {
+	if len(text) > maxName || !clusterName.MatchString(text) {
+		return "", wrong(text, "is not a valid name for a cluster", fmt.Sprintf("write up to %d "+
+			"lowercase letters and digits, with single dots, dashes or underscores between them",
+			maxName))
+	}
+	return text, problem{}
+}
 
 // parseFolder wants a folder below the home folder, never the home folder itself: infra-clean may
 // remove it.

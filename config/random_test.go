@@ -18,9 +18,11 @@ type block struct{ option, text string }
 
 // styles are ways to write options; each value differs from the one that change gives.
 var styles = []block{
-	{"hosts", "hosts: [gpu1, anna@gpu2]\n"}, {"hosts", "hosts:\n  - gpu1  # one\n  # two\n  - gpu2\n"}, {"hosts", "hosts: gpu1,gpu2 # both\n"},
+	{"hosts", "hosts: [gpu1, anna@gpu2]\n"}, {"hosts",
+		"hosts:\n  - gpu1  # one\n  # two\n  - gpu2\n"}, {"hosts", "hosts: gpu1,gpu2 # both\n"},
 	{"hosts", "hosts: [\n  gpu1, \"gpu2\", # [\n  ]\n"}, {"hosts", "hosts:\n- gpu1\n- 'gpu2'\n"},
-	{"folder", "folder: ml\n"}, {"folder", "folder: \"m # l\" # here\n"}, {"folder", "folder: 'm''l'\n"},
+	{"folder", "folder: ml\n"}, {"folder", "folder: \"m # l\" # here\n"}, {"folder",
+		"folder: 'm''l'\n"},
 	{"name", "name: anna # me\n"}, {"name", "name:   \"anna\"\n"}, {"name", "name:\n  anna\n"},
 	{"slots", "slots: 2\n"}, {"slots", "slots: !!int 2 # two\n"}, {"slots", "slots: \"2\"\n"},
 	{"image", "image: &image \"a:b\"\n"}, {"image", "\"image\": python:3.12-slim\n"},
@@ -29,7 +31,8 @@ var styles = []block{
 
 var others = []string{"# words: of a person\n", "\n", "  # far in\n", "#slots: 9\n\n"}
 
-const overrides = "overrides: # hosts\n  gpu1: &one\n    slots: 1 # of its own\n    labels: {a: \"#\"}\n\n  gpu2: *one\n  # no more\n"
+const overrides = "overrides: # hosts\n  gpu1: &one\n    slots: 1 # of its own\n    labels: {a: " +
+	"\"#\"}\n\n  gpu2: *one\n  # no more\n"
 
 // randomFile has each option at most once, in any order, with other things between.
 func randomFile(r *rand.Rand) (blocks []block) {
@@ -51,7 +54,9 @@ func randomFile(r *rand.Rand) (blocks []block) {
 func change(r *rand.Rand, o config.Options) (config.Options, map[string]bool) {
 	changed := map[string]bool{}
 	changes := map[string]func(*config.Options){
-		"hosts":          func(o *config.Options) { o.Hosts = []host.Address{{Name: "gpu0"}, {Name: "gpu2", Port: 22}} },
+		"hosts": func(o *config.Options) {
+			o.Hosts = []host.Address{{Name: "gpu0"}, {Name: "gpu2", Port: 22}}
+		},
 		"folder":         func(o *config.Options) { o.Folder = "other: folder" },
 		"name":           func(o *config.Options) { o.Name = "ben" },
 		"slots":          func(o *config.Options) { o.Slots = r.IntN(2) * 7 },

@@ -114,7 +114,7 @@ func edit(file string, data []byte, o Options, at folders) ([]byte, error) {
 		want := row.words(o)
 		names := before.values[row.name].words // of hosts, which mean others in another list
 		if slices.Equal(row.words(was), want) &&
-			!(row.place && !slices.Equal(host.Numbers(was.Hosts, names),
+			!(row.positions && !slices.Equal(host.Numbers(was.Hosts, names),
 				host.Numbers(o.Hosts, names))) {
 			continue
 		}

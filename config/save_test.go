@@ -131,7 +131,8 @@ func TestEdit(t *testing.T) {
 			e.change(t, &o)
 			after, err := config.Edit(".", "", []byte(e.before), o)
 			if e.after == "" {
-				if err == nil || !strings.Contains(err.Error(), "without changing more than them; write each on a line of its own") {
+				if err == nil || !strings.Contains(err.Error(),
+					"without changing more than them; write each on a line of its own") {
 					t.Errorf("%q, %v", after, err)
 				}
 				return
@@ -152,9 +153,12 @@ func TestSave(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.yml")
 	o := config.Options{
-		Hosts: hosts(t, "anna@a,b:2222"), Key: "/home/anna/.ssh/id", Folder: "ml", Project: filepath.Join(dir, "p"), Master: 1,
-		Workers: []host.Place{host.Here, 2}, Name: "n", BrokerImage: "r:3", GPUs: config.GPUs{Count: 2}, MasterAddress: "::1",
-		HostKeyCheck: config.CheckNo, ExposeMonitor: true, MonitorPort: 5556, DrainTimeout: 90 * time.Minute,
+		Hosts: hosts(t, "anna@a,b:2222"), Key: "/home/anna/.ssh/id", Folder: "ml",
+		Project: filepath.Join(dir, "p"), Master: 1,
+		Workers: []host.Position{host.Here, 2}, Name: "n", BrokerImage: "r:3",
+		GPUs: config.GPUs{Count: 2}, MasterAddress: "::1",
+		HostKeyCheck: config.CheckNo, ExposeMonitor: true, MonitorPort: 5556,
+		DrainTimeout: 90 * time.Minute,
 	}
 	for range 2 {
 		if err := config.Save(file, "/home/anna", o); err != nil {
@@ -179,10 +183,12 @@ func TestSaveAwayFromTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join("clusters", "big.yml")
-	if err := config.Save(file, home, config.Options{Project: "digits", Name: "n", Folder: "mlframework", BrokerImage: "rabbitmq:4.2", HostKeyCheck: "accept-new"}); err != nil {
+	if err := config.Save(file, home, config.Options{Project: "digits", Name: "n",
+		Folder: "mlframework", BrokerImage: "rabbitmq:4.2"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := text(t, file); !strings.Contains(got, "\nproject: ../digits\n") || strings.Contains(got, "folder") {
+	if got := text(t, file); !strings.Contains(got, "\nproject: ../digits\n") ||
+		strings.Contains(got, "folder") {
 		t.Error(got)
 	}
 	c, _ := load(t, config.Source{File: file, Saved: true, Home: home})
@@ -216,7 +222,8 @@ func TestSaveKeepsModeAndLink(t *testing.T) {
 	if err := config.Save(link, "/home/anna", c.Options); err != nil {
 		t.Fatal(err)
 	}
-	if got := text(t, file); got != "key: ~/id # mine\nslots: 2\n" || stat(t, file).Mode().Perm() != 0o600 {
+	if got := text(t, file); got != "key: ~/id # mine\nslots: 2\n" ||
+		stat(t, file).Mode().Perm() != 0o600 {
 		t.Errorf("%q, %v", got, stat(t, file).Mode())
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != os.ModeSymlink {
@@ -233,12 +240,14 @@ func TestSaveFails(t *testing.T) {
 	t.Parallel()
 	file := write(t, "config.yml", "slots: 0\n")
 	err := config.Save(file, "", config.Options{Slots: 2})
-	if err == nil || !strings.Contains(err.Error(), "config.yml:1:8: slots: ") || text(t, file) != "slots: 0\n" {
+	if err == nil || !strings.Contains(err.Error(), "config.yml:1:8: slots: ") ||
+		text(t, file) != "slots: 0\n" {
 		t.Error(err, text(t, file))
 	}
 	o := config.Options{Slots: 2, Folder: "x", BrokerImage: "y", HostKeyCheck: "no"}
 	gone := filepath.Join(t.TempDir(), "gone", "config.yml")
-	if err := config.Save(gone, "", o); err == nil || !strings.HasPrefix(err.Error(), "save the options in "+gone+": ") {
+	if err := config.Save(gone, "", o); err == nil || !strings.HasPrefix(err.Error(),
+		"save the options in "+gone+": ") {
 		t.Error(err)
 	}
 }

@@ -29,20 +29,20 @@ type Options struct {
 	// Key and Project are paths that can be opened from the current folder.
 	Key string `yaml:"key" is:"path" short:"i" unset:"as ssh is configured" help:"private key FILE to try first"`
 	// Folder is slash-separated and at least one name deep.
-	Folder  string       `yaml:"folder" is:"folder" short:"r" default:"mlframework" help:"folder on the hosts: PATH, relative to the home folder"`
-	Project string       `yaml:"project" is:"path" short:"d" unset:"the current one, when it has a tasks.yml" help:"project FOLDER"`
-	Master  host.Place   `yaml:"master" is:"place" short:"m" unset:"joins the cluster that runs" help:"where master, broker and monitor run: HOST of -a, its number from 1, or local"`
-	Workers []host.Place `yaml:"workers" is:"places" short:"w" unset:"none" help:"where workers run: HOST,..., each of -a, its number, local, or a range such as 2-5"`
+	Folder  string          `yaml:"folder" is:"folder" short:"r" default:"mlframework" help:"folder on the hosts: PATH, relative to the home folder"`
+	Project string          `yaml:"project" is:"path" short:"d" unset:"the current one, when it has a tasks.yml" help:"project FOLDER"`
+	Master  host.Position   `yaml:"master" is:"position" short:"m" unset:"joins the cluster that runs" help:"where master, broker and monitor run: HOST of -a, its number from 1, or local"`
+	Workers []host.Position `yaml:"workers" is:"positions" short:"w" unset:"none" help:"where workers run: HOST,..., each of -a, its number, local, or a range such as 2-5"`
 	// Name is "" when there is no project either.
 	Name        string `yaml:"name" is:"name" unset:"user and project" help:"NAME of the cluster"`
 	Image       string `yaml:"image" is:"image" unset:"as in tasks.yml" help:"container IMAGE of the workers"`
 	BrokerImage string `yaml:"broker-image" is:"image" default:"rabbitmq:4.2" help:"container IMAGE of the broker"`
 	// Slots are those of each worker.
 	Slots         int          `yaml:"slots" number:"1-4096 slots" unset:"one on each core" help:"run up to N tasks at a time on each worker"`
-	GPUs          GPUs         `yaml:"gpus" is:"gpus" unset:"all" help:"GPUS of each host: all, none, a number, or device=0,2; not used yet"`
+	GPUs          GPUs         `yaml:"gpus" is:"gpus" unset:"all" help:"GPUS of each host that its worker gets: all, none, a number, or device=0,2"`
 	MasterAddress string       `yaml:"master-address" is:"address" unset:"found by trying" help:"ADDRESS at which workers reach the master"`
 	Group         string       `yaml:"group" is:"group" unset:"nobody" help:"also allow GROUP of the master's host to use the cluster"`
-	HostKeyCheck  HostKeyCheck `yaml:"host-key-check" is:"host-key-check" default:"accept-new" help:"POLICY for unknown host keys: yes, accept-new or no"`
+	HostKeyCheck  HostKeyCheck `yaml:"host-key-check" is:"host-key-check" unset:"as ssh is configured, else accept-new" help:"POLICY for unknown host keys: yes, accept-new or no"`
 	ExposeMonitor bool         `yaml:"expose-monitor" is:"switch" unset:"false" help:"make the monitor reachable from other machines, with TLS and a token"`
 	BrokerPort    int          `yaml:"broker-port" number:"1-65535 a port" unset:"5671, or the next that is free" help:"PORT of the broker"`
 	MonitorPort   int          `yaml:"monitor-port" number:"1-65535 a port" unset:"5555, or the next that is free" help:"PORT of the monitor"`
@@ -53,18 +53,20 @@ type Options struct {
 // HostOptions are those of a single host, below overrides. Keys with the tag ssh say how it is
 // reached, and mean nothing for this machine.
 type HostOptions struct {
-	User   string         `yaml:"user" is:"user" ssh:"yes"`
-	Port   int            `yaml:"port" number:"1-65535 a port" ssh:"yes"`
-	Key    string         `yaml:"key" is:"path" ssh:"yes"`
-	Jump   []host.Address `yaml:"jump" is:"hosts" ssh:"yes"` // the first one first; none: as ssh is configured
+	User string `yaml:"user" is:"user" ssh:"yes"`
+	Port int    `yaml:"port" number:"1-65535 a port" ssh:"yes"`
+	Key  string `yaml:"key" is:"path" ssh:"yes"`
+	// the first one first; none: as ssh is configured
+	Jump   []host.Address `yaml:"jump" is:"hosts" ssh:"yes"`
 	Slots  int            `yaml:"slots" number:"1-4096 slots"`
 	GPUs   GPUs           `yaml:"gpus" is:"gpus"`
 	Image  string         `yaml:"image" is:"image"`
 	Labels []Pair         `yaml:"labels" is:"labels"`
 	// Environment is that of the worker, and so of every attempt there.
-	Environment []Pair   `yaml:"environment" is:"variables"`
-	Volumes     []string `yaml:"volumes" is:"volumes"` // beside those of tasks.yml
-	Limits      Limits   `yaml:"limits"`
+	Environment []Pair `yaml:"environment" is:"variables"`
+	// beside those of tasks.yml, or in their place
+	Volumes []string `yaml:"volumes" is:"volumes"`
+	Limits  Limits   `yaml:"limits"`
 }
 
 // Pair is a name with its value, in file order. The value is text as the file has it: 0.10 stays
@@ -79,7 +81,8 @@ type Limits struct {
 }
 
 // HostKeyCheck is what happens with hosts that known_hosts does not have, in the words of
-// ssh_config (StrictHostKeyChecking). A changed key is refused by all but CheckNo.
+// ssh_config (StrictHostKeyChecking). A changed key is refused by all but CheckNo. "" is what ssh's
+// own configuration says.
 type HostKeyCheck string
 
 // The policies.
@@ -116,7 +119,7 @@ type option struct {
 	standard          string // default
 	unset             string
 	ssh, path, toggle bool // is about ssh, a path on this machine, true or false
-	place             bool // names hosts
+	positions         bool // names hosts
 	kind              kind
 	field             int
 }
@@ -131,7 +134,7 @@ func schema[T any]() (list []option) {
 			standard: tag.Get("default"), unset: tag.Get("unset"),
 			ssh: tag.Get("ssh") != "", path: tag.Get("is") == "path",
 			toggle: tag.Get("is") == "switch", kind: kinds[tag.Get("is")], field: i,
-			place: strings.HasPrefix(tag.Get("is"), "place"),
+			positions: strings.HasPrefix(tag.Get("is"), "position"),
 		}
 		if bounds, of, is := strings.Cut(tag.Get("number"), " "); is {
 			least, most, _ := strings.Cut(bounds, "-")

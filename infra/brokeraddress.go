@@ -18,12 +18,13 @@ import (
 // reachWait is how long a host, which may be busy, tries to reach an address of the master's.
 const reachWait = 10 * time.Second
 
-// addresses finds where workers reach the master's host: under the name that ssh uses, or the addresses of its interfaces.
+// addresses finds where workers reach the master's host: under the name that ssh uses, or the
+// addresses of its interfaces.
 func (u *up) addresses(ctx context.Context) plan.Problems {
 	if u.request.Address != "" {
 		return nil
 	}
-	master := u.machines[u.request.Master]
+	master := u.connected[u.request.Master]
 	facts := master.host.Facts()
 	candidates, port := master.found.Addresses, cmp.Or(u.request.BrokerPort, broker.Port)
 	if facts.Port != 0 {
@@ -31,13 +32,15 @@ func (u *up) addresses(ctx context.Context) plan.Problems {
 	}
 	var mu sync.Mutex
 	var faults plan.Problems
-	errs := u.each(u.workers(), func(m *machine) error {
+	errs := u.each(u.workers(), func(m *connectedHost) error {
 		tried, err := m.reaches(ctx, u.request.Name, candidates, port)
 		if err == nil && len(m.found.Reaches) == 0 {
 			mu.Lock()
 			defer mu.Unlock()
-			faults = append(faults, plan.Problem{Host: m.name, What: "it reaches the master's host under none of " + strings.Join(tried, ", "),
-				Remedy: "let it through there, or name an address that it can reach with --master-address"})
+			faults = append(faults, plan.Problem{Host: m.name, What: "it reaches the master's " +
+				"host under none of " + strings.Join(tried, ", "),
+				Remedy: "let it through there, or name an address that it can reach with " +
+					"--master-address"})
 		}
 		return err
 	})
@@ -55,11 +58,12 @@ func (u *up) workers() (names []string) {
 	return names
 }
 
-// reaches tries addresses of the master's host at a port, and the others only when the first does not answer. First are the one
-// that the host's worker has, and, where the master is on the machine that asks, the one that this host was asked from. Those
-// that this host has itself say nothing: every machine with Docker has the same addresses for its containers. It gives those
-// that were tried.
-func (m *machine) reaches(ctx context.Context, cluster string, candidates []string, port int) (tried []string, err error) {
+// reaches tries addresses of the master's host at a port, and the others only when the first does
+// not answer. It returns those that were tried. Order: the address the worker uses now; the address
+// this host saw us come from, as the master may be on the machine that asks; then the rest.
+// Addresses this host has itself are skipped: every Docker host has 172.17.0.1.
+func (m *connectedHost) reaches(ctx context.Context, cluster string, candidates []string,
+	port int) (tried []string, err error) {
 	for _, first := range []string{m.found.Client, m.found.BrokerName(cluster)} {
 		if slices.Contains(candidates, first) {
 			candidates = append([]string{first}, candidates...)

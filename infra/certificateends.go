@@ -47,23 +47,21 @@ type certificates struct {
 // Those of services that do not answer are missing. What it has seen it tells for an hour, so that
 // a watch does not fill their logs.
 func (c *Cluster) Certificates(ctx context.Context) []Certificate {
-	if now := c.o.Now(); now.Sub(c.ends.at) >= certificatesEvery {
-		c.ends.seen, c.ends.at = c.lookAtCertificates(ctx), now
+	m, there := c.connected[c.location.Master]
+	if now := c.o.Now(); there && now.Sub(c.ends.at) >= certificatesEvery {
+		c.ends.seen, c.ends.at = c.lookAtCertificates(ctx, m), now
 	}
 	return c.ends.seen
 }
 
-func (c *Cluster) lookAtCertificates(ctx context.Context) []Certificate {
-	m, there := c.machines[c.place.Master]
-	if !there {
-		return nil
-	}
+func (c *Cluster) lookAtCertificates(ctx context.Context, m *connectedHost) []Certificate {
 	all := []Certificate{}
 	for _, s := range []struct {
 		name   string
 		port   int
 		speaks bool
-	}{{plan.Broker, c.Record.BrokerPort, true}, {plan.Monitor, c.Record.MonitorPort, c.Record.Exposed}} {
+	}{{plan.Broker, c.Record.BrokerPort, true}, {plan.Monitor, c.Record.MonitorPort,
+		c.Record.Exposed}} {
 		if !s.speaks {
 			continue
 		}

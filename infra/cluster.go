@@ -3,6 +3,7 @@ package infra
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 
@@ -12,8 +13,8 @@ import (
 	"mlframework/infra/remote"
 )
 
-// Place is where a cluster is, as a person's config.yml says.
-type Place struct {
+// Location is where a cluster is, as a person's config.yml says.
+type Location struct {
 	Name    string // of the cluster
 	Owner   string
 	Folder  string                   // on hosts, relative to the home folder unless absolute
@@ -24,10 +25,11 @@ type Place struct {
 // Cluster is a cluster that runs. Its methods are for one goroutine, but for what Dial gives.
 type Cluster struct {
 	*session
-	place  Place
-	Record layout.Record
-	ends   certificates
-	warned bool // of hosts of the record that nobody has listed
+	location Location
+	Record   layout.Record
+	ends     certificates
+	warned   bool  // of hosts of the record that nobody has listed
+	lost     error // why the newest Open or Refresh did not reach the master's host; nil: it did
 }
 
 // NoCluster says that nothing runs under a name, or nothing that this user may use.
@@ -45,9 +47,10 @@ func (n *NoCluster) Error() string {
 	return fmt.Sprintf("there is no cluster %s on %s: infrainit starts one", n.Name, n.Host)
 }
 
-// Open reaches a cluster's master. Errors are *remote.Error, *NoCluster, and what goes wrong in asking.
-func Open(ctx context.Context, p Place, o Options) (*Cluster, error) {
-	c := &Cluster{session: newSession(p.Owner, p.Name, o), place: p}
+// Open reaches a cluster's master. Errors are *remote.Error, *NoCluster, and what goes wrong in
+// asking.
+func Open(ctx context.Context, p Location, o Options) (*Cluster, error) {
+	c := &Cluster{session: newSession(p.Owner, p.Name, o), location: p}
 	if err := c.Refresh(ctx); err != nil {
 		c.close()
 		return nil, err
@@ -55,23 +58,38 @@ func Open(ctx context.Context, p Place, o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// Refresh looks again what the cluster is made of, over a new connection where the old one died. Its errors are those of Open, after
-// which it may be called again.
+// Assume returns the cluster of these hosts, which Open did not reach because of err: Status asks
+// them all but the master's, and Refresh looks for that one again.
+func Assume(p Location, hosts []layout.RecordHost, err error, o Options) *Cluster {
+	return &Cluster{session: newSession(p.Owner, p.Name, o), location: p, lost: err,
+		Record: layout.Record{Cluster: p.Name, Owner: p.Owner, Master: p.Master, Hosts: hosts}}
+}
+
+// Assumed reports whether Record is what Assume was told, and not the cluster's own.
+func (c *Cluster) Assumed() bool { return c.Record.Version == 0 }
+
+// Refresh looks again what the cluster is made of, over a new connection where the old one died.
+// Its errors are those of Open, after which it may be called again.
 func (c *Cluster) Refresh(ctx context.Context) error {
-	name := c.place.Master
+	c.lost = c.refresh(ctx)
+	return c.lost
+}
+
+func (c *Cluster) refresh(ctx context.Context) error {
+	name := c.location.Master
 	c.bury()
-	m, there := c.machines[name]
+	m, there := c.connected[name]
 	if !there {
-		host, err := c.o.Dialer.Connect(ctx, c.place.Targets[name])
+		host, err := c.o.Dialer.Connect(ctx, c.location.Targets[name])
 		if err != nil {
 			return err
 		}
-		m = c.machine(name, host)
-		c.machines[name] = m
+		m = c.connectedHost(name, host)
+		c.connected[name] = m
 	}
 	var r layout.Record
 	err := m.ask(ctx, func(ctx context.Context) (err error) {
-		r, err = m.quick(ctx, c.place.Folder)
+		r, err = m.quick(ctx, c.location.Folder)
 		return err
 	})
 	switch {
@@ -79,7 +97,7 @@ func (c *Cluster) Refresh(ctx context.Context) error {
 		c.drop(name)
 		return err
 	case r.Version == 0:
-		none := &NoCluster{c.place.Name, name, c.ownerOn(ctx, m)}
+		none := &NoCluster{c.location.Name, name, c.ownerOn(ctx, m)}
 		c.leave(ctx, name)
 		return none
 	}
@@ -89,13 +107,13 @@ func (c *Cluster) Refresh(ctx context.Context) error {
 
 // ownerOn returns who has a cluster of this name on a host where this user has none; "" when that
 // is nobody, or Docker does not tell this user.
-func (c *Cluster) ownerOn(ctx context.Context, m *machine) (owner string) {
+func (c *Cluster) ownerOn(ctx context.Context, m *connectedHost) (owner string) {
 	_ = m.ask(ctx, func(ctx context.Context) error { // only the words of an error depend on it
 		engine, err := m.docker(ctx)
 		if err != nil {
 			return err
 		}
-		all, err := engine.List(ctx, map[string]string{plan.ClusterLabel: c.place.Name})
+		all, err := engine.List(ctx, map[string]string{plan.ClusterLabel: c.location.Name})
 		if len(all) > 0 {
 			owner = all[0].Labels[plan.OwnerLabel]
 		}
@@ -104,34 +122,34 @@ func (c *Cluster) ownerOn(ctx context.Context, m *machine) (owner string) {
 	return owner
 }
 
-// bury drops machines whose connection has died.
+// bury drops hosts whose connection has died.
 func (c *Cluster) bury() {
-	for n, m := range c.machines {
+	for n, m := range c.connected {
 		if m.host.Err() != nil {
 			c.drop(n)
 		}
 	}
 }
 
-// drop lets go of machines.
+// drop lets go of hosts.
 func (c *Cluster) drop(names ...string) {
 	for _, n := range names {
-		if m, there := c.machines[n]; there {
+		if m, there := c.connected[n]; there {
 			_ = m.close() // it is of no more use
-			delete(c.machines, n)
+			delete(c.connected, n)
 		}
 	}
 }
 
 // Name is the cluster's.
-func (c *Cluster) Name() string { return c.place.Name }
+func (c *Cluster) Name() string { return c.location.Name }
 
 // Close ends the connections.
 func (c *Cluster) Close() { c.close() }
 
 // Dial is how the master's API is reached. It may be used concurrently, until Close or Refresh.
 func (c *Cluster) Dial() Dial {
-	m, there := c.machines[c.place.Master]
+	m, there := c.connected[c.location.Master]
 	if !there {
 		return func(context.Context) (net.Conn, error) { return nil, c.away() }
 	}
@@ -140,7 +158,7 @@ func (c *Cluster) Dial() Dial {
 
 // DialMonitor opens a connection to the monitor, as Dial does to the master.
 func (c *Cluster) DialMonitor() Dial {
-	m, there := c.machines[c.place.Master]
+	m, there := c.connected[c.location.Master]
 	if !there {
 		return func(context.Context) (net.Conn, error) { return nil, c.away() }
 	}
@@ -153,34 +171,42 @@ func (c *Cluster) DialMonitor() Dial {
 }
 
 func (c *Cluster) away() error {
-	return fmt.Errorf("the connection to %s, the master's host, has ended", c.place.Master)
+	return fmt.Errorf("the connection to %s, the master's host, has ended", c.location.Master)
 }
 
 // Done is closed when the connection to the master's host has ended.
-func (c *Cluster) Done() <-chan struct{} { return c.machines[c.place.Master].host.Done() }
+func (c *Cluster) Done() <-chan struct{} { return c.connected[c.location.Master].host.Done() }
 
 func (c *Cluster) wanted() plan.Cluster {
-	return plan.Cluster{Name: c.place.Name, Owner: c.place.Owner, Master: c.place.Master, Group: c.Record.Group}
+	return plan.Cluster{Name: c.location.Name, Owner: c.location.Owner, Master: c.location.Master,
+		Group: c.Record.Group}
 }
 
-// reach connects to hosts of the record, all when none are named, and gives what is wrong with those that it did not reach: after
-// it each is a machine, or has a problem.
+// reach connects to hosts of the record, all when none are named, and gives what is wrong with
+// those that it did not reach: after it each is connected, or has a problem. A host that is named
+// may also be one that left the cluster and is listed here: it still has what its tasks wrote. The
+// master's host is not tried again where Refresh did not reach it.
 func (c *Cluster) reach(ctx context.Context, names ...string) (plan.Problems, error) {
 	c.bury()
 	if !c.warned {
 		c.warned = true
-		c.warnOfStrangers(c.Record, c.place.Targets)
+		c.warnOfStrangers(c.Record, c.location.Targets)
 	}
 	targets := map[string]remote.Target{}
 	for _, h := range c.Record.Hosts {
-		if _, there := c.machines[h.Name]; there || len(names) > 0 && !slices.Contains(names, h.Name) {
-			continue
+		if len(names) == 0 || slices.Contains(names, h.Name) {
+			targets[h.Name] = remote.Target{Name: h.Address}
 		}
-		t, known := c.place.Targets[h.Name]
-		if !known {
-			t = remote.Target{Name: h.Address}
+	}
+	for n, t := range c.location.Targets {
+		if _, recorded := targets[n]; recorded || slices.Contains(names, n) {
+			targets[n] = t
 		}
-		targets[h.Name] = t
+	}
+	maps.DeleteFunc(targets, func(n string, _ remote.Target) bool { return c.connected[n] != nil })
+	_, lost := targets[c.location.Master]
+	if lost = lost && c.lost != nil; lost {
+		delete(targets, c.location.Master)
 	}
 	away, err := c.connect(ctx, targets)
 	if err != nil {
@@ -188,16 +214,19 @@ func (c *Cluster) reach(ctx context.Context, names ...string) (plan.Problems, er
 	}
 	var fresh []string
 	for n := range targets {
-		if _, there := c.machines[n]; there {
+		if _, there := c.connected[n]; there {
 			fresh = append(fresh, n)
 		}
 	}
-	errs := c.each(fresh, func(m *machine) error {
+	errs := c.each(fresh, func(m *connectedHost) error {
 		return m.ask(ctx, func(ctx context.Context) error {
-			_, err := m.quick(ctx, c.place.Folder)
+			_, err := m.quick(ctx, c.location.Folder)
 			return err
 		})
 	})
 	c.drop(sortedKeys(errs)...)
+	if lost {
+		errs[c.location.Master] = c.lost
+	}
 	return append(away, problems(errs)...), ctx.Err()
 }

@@ -27,22 +27,29 @@ func (u *up) discover(ctx context.Context) error {
 	}
 	u.holders(ctx)
 	faults = append(faults, plan.Check(u.request.Cluster, u.found())...)
-	if err := u.settle(ctx, faults); err != nil {
+	if err := u.skipBad(ctx, faults); err != nil {
 		return err
 	}
 	if err := u.leavers(ctx); err != nil {
 		return err
 	}
+	if err := orNil(plan.CheckNames(u.request.Cluster, u.found(), u.old)); err != nil {
+		return err
+	}
 	if err := u.elsewhere(ctx); err != nil {
 		return err
 	}
-	return u.settle(ctx, u.addresses(ctx))
+	u.warnOfLeavers()
+	return u.skipBad(ctx, u.addresses(ctx))
 }
 
-// targets are those of hosts that the cluster is to have, or of those that are listed and carry nothing.
+// targets are those of hosts that the cluster is to have, or of those that are listed and carry
+// nothing.
 func (u *up) targets(wanted bool) map[string]remote.Target {
 	targets := maps.Clone(u.request.Targets)
-	maps.DeleteFunc(targets, func(name string, _ remote.Target) bool { return u.wanted(name) != wanted })
+	maps.DeleteFunc(targets, func(name string, _ remote.Target) bool {
+		return u.wanted(name) != wanted
+	})
 	return targets
 }
 
@@ -57,10 +64,10 @@ func orNil(p plan.Problems) error {
 	return p
 }
 
-// probe asks machines for their facts. Those that do not answer are no machines any more; those without Docker are until it was
-// looked at what else is wrong with them.
+// probe asks hosts for their facts. Those that do not answer are dropped; those without Docker are
+// until it was looked at what else is wrong with them.
 func (u *up) probe(ctx context.Context, names []string) plan.Problems {
-	errs := u.each(names, func(m *machine) error {
+	errs := u.each(names, func(m *connectedHost) error {
 		err := m.probe(ctx, u.request.Folder, u.request.Sources(m.name), u.o.Now)
 		if err != nil || m.engine == nil {
 			return err
@@ -74,7 +81,7 @@ func (u *up) probe(ctx context.Context, names []string) plan.Problems {
 		return nil
 	})
 	for n := range errs {
-		if u.machines[n].found.Root == "" {
+		if u.connected[n].found.Root == "" {
 			u.drop(ctx, n)
 		}
 	}
@@ -83,16 +90,16 @@ func (u *up) probe(ctx context.Context, names []string) plan.Problems {
 
 // drop lets go of a host, and removes the program that was brought there for nothing.
 func (u *up) drop(ctx context.Context, name string) {
-	if m, there := u.machines[name]; there {
+	if m, there := u.connected[name]; there {
 		u.leave(ctx, name)
 		_ = m.close()
-		delete(u.machines, name)
+		delete(u.connected, name)
 	}
 }
 
 // holders looks who has a port that was named for the master's host.
 func (u *up) holders(ctx context.Context) {
-	m, there := u.machines[u.request.Master]
+	m, there := u.connected[u.request.Master]
 	if there && m.engine != nil && (u.request.BrokerPort != 0 || u.request.MonitorPort != 0) {
 		m.found.Others, _ = m.engine.List(ctx, nil) // only the words of a fault depend on it
 	}
@@ -106,7 +113,7 @@ func (u *up) join() error {
 	u.request.Adds = true
 	missing := &NoMaster{Name: u.request.Name}
 	for _, n := range u.reached() {
-		for _, c := range u.machines[n].found.Containers {
+		for _, c := range u.connected[n].found.Containers {
 			if c.Labels[plan.RoleLabel] != plan.Master {
 				continue
 			}
@@ -120,8 +127,8 @@ func (u *up) join() error {
 	return missing
 }
 
-// settle warns, leaves out hosts that may be, and gives what is wrong with the others.
-func (u *up) settle(ctx context.Context, faults plan.Problems) error {
+// skipBad warns, leaves out hosts that may be, and gives what is wrong with the others.
+func (u *up) skipBad(ctx context.Context, faults plan.Problems) error {
 	for _, p := range faults {
 		if p.Warning {
 			u.o.Report.Warn(p.Host, p.What+"; "+p.Remedy)
@@ -131,7 +138,9 @@ func (u *up) settle(ctx context.Context, faults plan.Problems) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	fatal := slices.ContainsFunc(faults, func(p plan.Problem) bool { return p.Host == u.request.Master })
+	fatal := slices.ContainsFunc(faults, func(p plan.Problem) bool {
+		return p.Host == u.request.Master
+	})
 	if fatal || !u.request.SkipBad {
 		return faults
 	}
@@ -141,16 +150,16 @@ func (u *up) settle(ctx context.Context, faults plan.Problems) error {
 		u.drop(ctx, p.Host)
 	}
 	u.request.Hosts = slices.DeleteFunc(slices.Clone(u.request.Hosts), func(h plan.Host) bool {
-		_, there := u.machines[h.Name]
+		_, there := u.connected[h.Name]
 		return !there
 	})
 	return nil
 }
 
-// leavers reads what the cluster was made of, and reaches hosts that are not listed any more. One that is away is a warning: the
-// record has it until it was there once more, or is given up.
+// leavers reads what the cluster was made of, and reaches hosts that are not listed any more. One
+// that is away is a warning: the record has it until it was there once more, or is given up.
 func (u *up) leavers(ctx context.Context) (err error) {
-	if u.old, err = u.record(ctx, u.machines[u.request.Master]); err != nil {
+	if u.old, err = u.record(ctx, u.connected[u.request.Master]); err != nil {
 		return err
 	}
 	u.warnOfStrangers(u.old, u.request.Targets)
@@ -159,7 +168,9 @@ func (u *up) leavers(ctx context.Context) (err error) {
 	}
 	targets := map[string]remote.Target{}
 	for _, h := range u.old.Hosts {
-		skipped := slices.ContainsFunc(u.skipped, func(p plan.Problem) bool { return p.Host == h.Name })
+		skipped := slices.ContainsFunc(u.skipped, func(p plan.Problem) bool {
+			return p.Host == h.Name
+		})
 		if !u.wanted(h.Name) && !skipped { // one with a fault does not leave
 			targets[h.Name] = u.target(h)
 		}
@@ -180,15 +191,23 @@ func (u *up) leavers(ctx context.Context) (err error) {
 		u.request.Away = append(u.request.Away, p.Host)
 	}
 	u.request.GiveUp = u.request.SkipBad
-	for _, n := range u.among(targets) {
-		u.o.Report.Warn(n, "it leaves the cluster; outputs of its tasks stay in "+u.machines[n].found.Root+
-			", where run-tasks fetch and infra-clean --files find them only while it is listed (-a)")
-	}
 	return nil
 }
 
-// warnOfStrangers tells of hosts that the record on the master's host names, and that nobody has listed here: commands connect
-// to them as well, and so does infra-clean.
+// warnOfLeavers tells of hosts that leave and were reached.
+func (u *up) warnOfLeavers() {
+	for _, h := range u.old.Hosts {
+		if m, reached := u.connected[h.Name]; reached && !u.wanted(h.Name) {
+			u.o.Report.Warn(h.Name, "it leaves the cluster; outputs of its tasks stay in "+
+				m.found.Root+
+				", where run-tasks fetch and infra-clean --files find them only while it is "+
+				"listed (-a)")
+		}
+	}
+}
+
+// warnOfStrangers tells of hosts that the record on the master's host names, and that nobody has
+// listed here: commands connect to them as well, and so does infra-clean.
 func (s *session) warnOfStrangers(r layout.Record, listed map[string]remote.Target) {
 	var all []string
 	for _, h := range r.Hosts {
@@ -197,7 +216,8 @@ func (s *session) warnOfStrangers(r layout.Record, listed map[string]remote.Targ
 		}
 	}
 	if len(all) > 0 {
-		s.o.Report.Warn(r.Master, "the cluster's record there names hosts that are not listed here, to which commands connect as well: "+
+		s.o.Report.Warn(r.Master, "the cluster's record there names hosts that are not listed "+
+			"here, to which commands connect as well: "+
 			strings.Join(all, ", "))
 	}
 }
@@ -212,11 +232,15 @@ func (u *up) target(h layout.RecordHost) remote.Target {
 
 // among are the names of targets that were reached.
 func (u *up) among(targets map[string]remote.Target) []string {
-	return slices.DeleteFunc(sortedKeys(targets), func(n string) bool { _, there := u.machines[n]; return !there })
+	return slices.DeleteFunc(sortedKeys(targets), func(n string) bool {
+		_, there := u.connected[n]
+		return !there
+	})
 }
 
-// elsewhere makes sure that the cluster has no master on another host than the one that is wanted. One without a record may be
-// new to it: then those that carry nothing are looked at, too. Those that are away cannot be.
+// elsewhere makes sure that the cluster has no master on another host than the one that is wanted.
+// One without a record may be new to it: then those that carry nothing are looked at, too. Those
+// that are away cannot be.
 func (u *up) elsewhere(ctx context.Context) error {
 	if u.request.Adds {
 		return nil

@@ -28,10 +28,12 @@ type end struct {
 	err  error
 }
 
-// execute carries out steps: each as soon as those that it needs have ended, however many at once. After a failure those that
-// run go on to their end, so that what is wrong on several hosts is told at once, and nothing more begins. The errors are
-// *StepErrors, by host, or ctx's alone.
-func execute(ctx context.Context, steps []plan.Step, now func() time.Time, do func(context.Context, plan.Step) error, did func(plan.Step, time.Duration)) error {
+// execute carries out steps: each as soon as those that it needs have ended, however many at once.
+// After a failure those that run go on to their end, so that what is wrong on several hosts is told
+// at once, and nothing more begins. The errors are *StepErrors, by host, or ctx's alone.
+func execute(ctx context.Context, steps []plan.Step,
+	now func() time.Time, do func(context.Context, plan.Step) error,
+	did func(plan.Step, time.Duration)) error {
 	waiting := slices.Clone(steps)
 	ended := map[string]bool{}
 	ends := make(chan end)
@@ -68,13 +70,19 @@ func execute(ctx context.Context, steps []plan.Step, now func() time.Time, do fu
 		return context.Cause(ctx)
 	}
 	if len(errs) == 0 && len(waiting) > 0 {
-		return fmt.Errorf("the step %s of %s waits for one that is not there", waiting[0].ID, waiting[0].Host)
+		ids := make([]string, len(waiting))
+		for i, s := range waiting {
+			ids[i] = s.ID
+		}
+		return fmt.Errorf("the steps need each other in a circle: %s", strings.Join(ids, ", "))
 	}
 	return joined(errs)
 }
 
 func joined(errs []*StepError) error {
-	slices.SortStableFunc(errs, func(a, b *StepError) int { return strings.Compare(a.Host, b.Host) })
+	slices.SortStableFunc(errs, func(a, b *StepError) int {
+		return strings.Compare(a.Host, b.Host)
+	})
 	all := make([]error, len(errs))
 	for i, e := range errs {
 		all[i] = e

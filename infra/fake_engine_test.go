@@ -22,6 +22,8 @@ import (
 type engine struct {
 	server *httptest.Server
 	id     string // what it says that it is
+	// what else it says of itself, in place of the usual
+	info map[string]any
 
 	mu         sync.Mutex
 	containers map[string]*noted // by name
@@ -29,16 +31,20 @@ type engine struct {
 	volumes    map[string]*noted
 	images     map[string]fakeImage // by reference
 	old        map[string]fakeImage // all that ever were there, by id
-	registry   map[string]string    // versions of what it can pull, by reference; nil: it reaches none
-	asked      int                  // questions to the registry
-	refuses    map[string]string    // why a container of that name does not start
-	stopped    func()               // called when a container was stopped; nil is not
-	says       string               // what a look at an image of a broker prints; "": that it can be one
-	looks      int                  // at images of a broker, so far
-	execs      [][]string           // what was run in containers
-	exit       int                  // how that ends
-	changes    int
-	made       int // containers so far
+	// versions of what it can pull, by reference; nil: it reaches none
+	registry map[string]string
+	asked    int                        // questions to the registry
+	forbids  string                     // why no container starts; "": they do
+	refuses  map[string]string          // why a container of that name does not start
+	stopping func(left <-chan struct{}) // called before a container has ended; nil is not
+	stopped  func()                     // called when a container was stopped; nil is not
+	// what a look at an image of a broker prints; "": that it can be one
+	says    string
+	looks   int        // at images of a broker, so far
+	execs   [][]string // what was run in containers
+	exit    int        // how that ends
+	changes int
+	made    int // containers so far
 }
 
 // fakeImage is one version of what is under a name.
@@ -65,7 +71,8 @@ func (i fakeImage) inspected() map[string]any {
 	}
 	return map[string]any{"Id": i.id(), "RepoTags": []string{i.ref}, "RepoDigests": digests,
 		"Os": "linux", "Architecture": runtime.GOARCH,
-		"RootFS": map[string]any{"Type": "layers", "Layers": []string{digest("layer of "+i.ref, i.version)}}}
+		"RootFS": map[string]any{"Type": "layers", "Layers": []string{digest("layer of "+i.ref,
+			i.version)}}}
 }
 
 // familiar is a name as people write it.
@@ -112,6 +119,7 @@ type noted struct {
 	State  string
 	Ports  any
 	Cmd    []string
+	Env    []string
 	Host   map[string]any // its HostConfig
 }
 
@@ -127,7 +135,9 @@ func newEngine(t *testing.T, images ...string) *engine {
 		w.Header().Set("Api-Version", "1.41")
 	})
 	mux.HandleFunc("GET /info", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{"ID": e.id, "ServerVersion": "26.1", "CgroupVersion": "2"})
+		said := map[string]any{"ID": e.id, "ServerVersion": "26.1", "CgroupVersion": "2"}
+		maps.Copy(said, e.info)
+		answer(w, said)
 	})
 	e.serveContainers(mux)
 	e.serveImages(mux)
@@ -206,7 +216,7 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 		var body struct {
 			Image      string
 			Labels     map[string]string
-			Cmd        []string
+			Cmd, Env   []string
 			HostConfig map[string]any
 		}
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
@@ -221,8 +231,9 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 		e.made++
 		id := fmt.Sprintf("%064x", e.made)
 		e.containers[name] = &noted{ID: id, Name: name, Labels: body.Labels, Image: body.Image,
-			made: e.images[body.Image].id(), State: "created", Ports: body.HostConfig["PortBindings"],
-			Cmd: body.Cmd, Host: body.HostConfig}
+			made: e.images[body.Image].id(), State: "created",
+			Ports: body.HostConfig["PortBindings"],
+			Cmd:   body.Cmd, Env: body.Env, Host: body.HostConfig}
 		w.WriteHeader(http.StatusCreated)
 		answer(w, map[string]any{"Id": id})
 	})
@@ -238,13 +249,18 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("GET /containers/{id}/json", find(func(w http.ResponseWriter, c *noted) {
 		answer(w, map[string]any{"Id": c.ID, "Name": "/" + c.Name,
-			"Image":           c.made,
-			"State":           map[string]any{"Status": c.State},
-			"Config":          map[string]any{"Labels": c.Labels, "Image": c.Image, "Cmd": c.Cmd},
+			"Image": c.made,
+			"State": map[string]any{"Status": c.State},
+			"Config": map[string]any{"Labels": c.Labels, "Image": c.Image, "Cmd": c.Cmd,
+				"Env": c.Env},
 			"HostConfig":      c.Host,
 			"NetworkSettings": map[string]any{"Ports": c.Ports}})
 	}))
 	mux.HandleFunc("POST /containers/{id}/start", find(func(w http.ResponseWriter, c *noted) {
+		if e.forbids != "" {
+			fail(w, http.StatusInternalServerError, e.forbids)
+			return
+		}
 		if why := e.refuses[c.Name]; why != "" && c.State == "created" {
 			fail(w, http.StatusInternalServerError, why)
 			return
@@ -252,13 +268,23 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 		c.State = "running"
 		w.WriteHeader(http.StatusNoContent)
 	}))
-	mux.HandleFunc("POST /containers/{id}/stop", find(func(w http.ResponseWriter, c *noted) {
+	mux.HandleFunc("POST /containers/{id}/stop", func(w http.ResponseWriter, r *http.Request) {
+		c := e.container(r.PathValue("id"))
+		if c == nil {
+			fail(w, http.StatusNotFound, "No such container: "+r.PathValue("id"))
+			return
+		}
+		if e.stopping != nil { // as with Docker, it ends also when its client has left
+			e.mu.Unlock()
+			e.stopping(r.Context().Done())
+			e.mu.Lock()
+		}
 		c.State = "exited"
 		if e.stopped != nil {
 			e.stopped()
 		}
 		w.WriteHeader(http.StatusNoContent)
-	}))
+	})
 	mux.HandleFunc("POST /containers/{id}/update", func(w http.ResponseWriter, r *http.Request) {
 		c, body := e.container(r.PathValue("id")), map[string]any{}
 		if err := json.NewDecoder(r.Body).Decode(&body); c == nil || err != nil {
@@ -287,7 +313,8 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 			return
 		}
 		defer conn.Close()
-		_, _ = io.WriteString(conn, "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: "+
+			"tcp\r\n\r\n")
 		_, _ = io.Copy(io.Discard, buffered) // until its input ends
 	})
 	mux.HandleFunc("GET /exec/{id}/json", func(w http.ResponseWriter, _ *http.Request) {
@@ -393,7 +420,8 @@ func (e *engine) serveNamed(
 		found := []any{}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			if matches(r, all[name]) {
-				found = append(found, map[string]any{"Id": name, "Name": name, "Labels": all[name].Labels})
+				found = append(found, map[string]any{"Id": name, "Name": name,
+					"Labels": all[name].Labels})
 			}
 		}
 		answer(w, list(found))

@@ -49,7 +49,7 @@ func (h *fakeHost) Facts() remote.Facts {
 // at has a command run in the host's home.
 func (h *fakeHost) at(c remote.Command) remote.Command {
 	c.Argv = append([]string{"env", "XDG_CACHE_HOME=", "HOME=" + h.home,
-		engineAt + "=" + h.engine.server.Listener.Addr().String()}, c.Argv...)
+		"PATH=" + filepath.Join(h.home, "bin") + ":" + os.Getenv("PATH"), engineAt + "=" + h.engine.server.Listener.Addr().String()}, c.Argv...)
 	return c
 }
 
@@ -73,14 +73,19 @@ type fakeHosts struct {
 	away   map[string]bool
 	sweepd agent.Program
 
-	mu      sync.Mutex
-	warned  []string
-	told    []warning       // as warned, with their hosts
-	drained map[string]bool // workers that were told to take nothing more
-	did     func(string)    // called with every step that has ended; nil is not
-	slots   map[string]int  // that workers were given
-	silent  map[string]int  // how often workers that drain are not heard yet, with a task each
-	laptop  *engine         // this machine's Docker
+	mu         sync.Mutex
+	warned     []string
+	told       []warning       // as warned, with their hosts
+	drained    map[string]bool // workers that were told to take nothing more
+	person     map[string]bool // of those the ones that a person told
+	unanswered int             // how many questions for workers are not answered
+	deaf       bool            // no worker is told to go on
+	did        func(string)    // called with every step that has ended; nil is not
+	slots      map[string]int  // that workers were given
+	open       []string        // revisions of open sweeps
+	resumed    func(string)    // called with every worker that is told to go on; nil is not
+	silent     map[string]int  // how often workers that drain are not heard yet, with a task each
+	laptop     *engine         // this machine's Docker
 }
 
 type warning struct{ host, what string }
@@ -137,7 +142,8 @@ func newHosts(t *testing.T, names ...string) *fakeHosts {
 		t.Skip("NOT TESTED: hosts are Linux")
 	}
 	all := &fakeHosts{t: t, hosts: map[string]*fakeHost{}, away: map[string]bool{},
-		drained: map[string]bool{}, slots: map[string]int{}, silent: map[string]int{},
+		drained: map[string]bool{}, person: map[string]bool{},
+		slots: map[string]int{}, silent: map[string]int{},
 		sweepd: newSweepd(t), laptop: newEngine(t)}
 	for _, n := range names {
 		all.hosts[n] = &fakeHost{name: n, home: t.TempDir(),
@@ -187,17 +193,26 @@ func (f *fakeHosts) Ready(context.Context, infra.Dial) error {
 }
 
 func (f *fakeHosts) Workers(context.Context, infra.Dial) (all []infra.Worker, err error) {
+	f.mu.Lock()
+	f.unanswered--
+	silent := f.unanswered >= 0
+	f.mu.Unlock()
+	if silent {
+		return nil, errors.New("the master does not answer")
+	}
 	for name, h := range f.hosts {
 		if !h.engine.runs("mlframework-c-worker") {
 			continue
 		}
 		f.mu.Lock()
-		silent := f.drained[name] && f.silent[name] > 0
+		drained, person := f.drained[name], f.person[name]
+		silent := drained && f.silent[name] > 0
 		if silent {
 			f.silent[name]--
 		}
 		f.mu.Unlock()
-		worker := infra.Worker{Name: name, Here: !silent}
+		worker := infra.Worker{Name: name, Here: !silent, Drained: drained,
+			Replaced: drained && !person}
 		if silent {
 			worker.Held = 1
 		}
@@ -206,10 +221,27 @@ func (f *fakeHosts) Workers(context.Context, infra.Dial) (all []infra.Worker, er
 	return all, nil
 }
 
-func (f *fakeHosts) Drain(_ context.Context, _ infra.Dial, worker string, off bool) error {
+func (f *fakeHosts) Drain(_ context.Context, _ infra.Dial, worker string) error {
+	return f.setDrained(worker, true)
+}
+
+func (f *fakeHosts) Undrain(_ context.Context, _ infra.Dial, worker string) error {
+	return f.setDrained(worker, false)
+}
+
+func (f *fakeHosts) setDrained(worker string, drained bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.drained[worker] = !off
+	if !drained && f.deaf {
+		return errors.New("the master does not answer")
+	}
+	if f.drained[worker] && f.person[worker] {
+		return nil
+	}
+	f.drained[worker] = drained
+	if !drained && f.resumed != nil {
+		f.resumed(worker)
+	}
 	return nil
 }
 
@@ -222,7 +254,7 @@ func (f *fakeHosts) Resize(_ context.Context, _ infra.Dial, worker string, slots
 
 func (f *fakeHosts) Forget(context.Context, infra.Dial, string) error { return nil }
 
-func (f *fakeHosts) Revisions(context.Context, infra.Dial) ([]string, error) { return nil, nil }
+func (f *fakeHosts) Revisions(context.Context, infra.Dial) ([]string, error) { return f.open, nil }
 
 func (f *fakeHosts) Did(host, what string, _ time.Duration) {
 	f.t.Log(host, what)
@@ -253,12 +285,14 @@ func (f *fakeHosts) request(names ...string) infra.Request {
 	f.t.Helper()
 	r := infra.Request{Cluster: plan.Cluster{Name: "c", Owner: "anna", Master: names[0],
 		Sweepd:      map[string]string{runtime.GOARCH: f.sweepd.Hash()},
-		BrokerImage: brokerImage, Project: plan.Project{Image: taskImage}, Address: "gpu1", Now: true},
+		BrokerImage: brokerImage, Project: plan.Project{Image: taskImage}, Address: "gpu1",
+		Now: true},
 		Targets: map[string]remote.Target{}, Folder: "ml/c"}
 	for i, n := range names {
 		h := plan.Host{Name: n, Address: host.Address{Name: n}}
 		if i > 0 {
-			h.Work = &config.HostOptions{Slots: 1}
+			// GPUs of this machine are of no concern.
+			h.Work = &config.HostOptions{Slots: 1, GPUs: config.GPUs{None: true}}
 		}
 		r.Hosts = append(r.Hosts, h)
 		r.Targets[n] = remote.Target{Name: n}

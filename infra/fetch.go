@@ -30,9 +30,9 @@ type Fetched struct {
 	filesync.Fetched
 }
 
-// LargeFetch asks a person before so much is fetched, and goes on with nil. Nil as a function
+// ConfirmFetch asks a person before so much is fetched, and goes on with nil. Nil as a function
 // refuses it, by the *filesync.LargeFetchError.
-type LargeFetch = func(*filesync.LargeFetchError) error
+type ConfirmFetch = func(*filesync.LargeFetchError) error
 
 // Fetch copies outputs of a sweep's tasks from their hosts to dir/SWEEP/INDEX, all hosts at once.
 // It verifies what arrives, goes on where a call before it was cut off, and touches no file that no
@@ -44,7 +44,7 @@ type LargeFetch = func(*filesync.LargeFetchError) error
 // time; nil is told nothing. What was copied is given beside an error, which is of *StepErrors, or
 // what the disk or large said.
 func (c *Cluster) Fetch(
-	ctx context.Context, of Outputs, dir string, wanted []FetchRequest, large LargeFetch,
+	ctx context.Context, of Outputs, dir string, wanted []FetchRequest, large ConfirmFetch,
 	progress func(host string, p filesync.Progress),
 ) ([]Fetched, error) {
 	var names []string
@@ -63,15 +63,18 @@ func (c *Cluster) Fetch(
 	}
 	var here []string
 	for _, n := range names {
-		if _, there := c.machines[n]; there {
+		if _, there := c.connected[n]; there {
 			here = append(here, n)
 		} else if errs[n] == nil {
-			errs[n] = errors.New("it is no host of the cluster any more; its outputs are still " +
-				"there, and come when infrainit lists it again (-a)")
+			errs[n] = errors.New(
+				"it is not a host of the cluster any more; its outputs are still " +
+					"there, and come when it is listed again (infrainit -f -a)")
 		}
 	}
-	together := newMeeting(len(here), func(s filesync.FetchSize) error { return s.Check(dir, large) })
-	failed := c.each(here, func(m *machine) error {
+	together := newMeeting(len(here), func(s filesync.FetchSize) error {
+		return s.Check(dir, large)
+	})
+	failed := c.each(here, func(m *connectedHost) error {
 		came := false
 		defer func() {
 			if !came {
@@ -115,7 +118,7 @@ func (c *Cluster) Fetch(
 }
 
 func (c *Cluster) fetchFrom(
-	ctx context.Context, m *machine, o filesync.FetchOptions,
+	ctx context.Context, m *connectedHost, o filesync.FetchOptions,
 ) (filesync.Fetched, error) {
 	client, err := c.files(ctx, m)
 	if err != nil {
@@ -126,4 +129,4 @@ func (c *Cluster) fetchFrom(
 
 // CurrentRevision is the revision of the project that was brought last, to every host of the
 // cluster; "" is none.
-func (c *Cluster) CurrentRevision() string { return c.machines[c.place.Master].found.Revision }
+func (c *Cluster) CurrentRevision() string { return c.connected[c.location.Master].found.Revision }

@@ -13,45 +13,45 @@ import (
 	"strings"
 
 	"mlframework/infra/docker"
-	"mlframework/infra/filesync"
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/projects"
 )
 
 // image makes an image available on a host.
-func (a *applier) image(ctx context.Context, m *machine, what plan.Action) error {
+func (a *applier) image(ctx context.Context, m *connectedHost, what plan.Action) error {
 	switch do := what.(type) {
 	case plan.Image:
 		return a.get(ctx, m, do)
 	case plan.Ship:
-		if _, err := a.ship(ctx, a.machines[do.From].engine, m, do.Ref); err != nil {
+		if _, err := a.ship(ctx, a.connected[do.From].engine, m, do.Ref); err != nil {
 			return err
 		}
-		_, err := a.settle(ctx, m, do.Ref)
-		return err
+		return a.confirmImage(ctx, m, do.Ref)
 	case plan.Build:
 		if err := a.build(ctx, m, do); err != nil {
 			return err
 		}
-		_, err := a.settle(ctx, m, do.Ref)
-		return err
+		return a.confirmImage(ctx, m, do.Ref)
 	case plan.Base:
 		files, err := base(do)
 		if err != nil {
 			return err
 		}
-		a.undoes(m, "remove the image "+do.Ref, func(ctx context.Context) error { return gone(m.engine.RemoveImage(ctx, do.Ref)) })
+		a.onFailure(m, "remove the image "+do.Ref, func(ctx context.Context) error {
+			return gone(m.engine.RemoveImage(ctx, do.Ref))
+		})
 		ctx, cancel := withoutCancel(ctx)
 		defer cancel()
-		return m.engine.ImportImage(ctx, files, docker.ImageConfig{Labels: do.Labels, Arch: m.found.Arch}, do.Ref)
+		return m.engine.ImportImage(ctx, files, docker.ImageConfig{Labels: do.Labels,
+			Arch: m.found.Arch}, do.Ref)
 	}
 	return fmt.Errorf("no step is a %T", what)
 }
 
 // get has a host get an image: from its registry or, where that fails, from this machine or
 // another host of the cluster.
-func (a *applier) get(ctx context.Context, m *machine, do plan.Image) error {
+func (a *applier) get(ctx context.Context, m *connectedHost, do plan.Image) error {
 	pulled := a.pull(ctx, m, do)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -71,18 +71,17 @@ func (a *applier) get(ctx context.Context, m *machine, do plan.Image) error {
 				from, anew = docker.AtDigest(do.Ref, digest),
 					"or take what the registry has now for all hosts with --pull, "
 			}
-			return fmt.Errorf("%w\n    and it cannot be sent from here: %w\n    let the host reach the "+
-				"registry, or `docker pull %s` here, %sor name another with %s",
+			return fmt.Errorf("%w\n    and it cannot be sent from here: %w\n    let the host "+
+				"reach the registry, or `docker pull %s` here, %sor name another with %s",
 				pulled, err, from, anew, option)
 		}
 	}
-	_, err := a.settle(ctx, m, do.Ref)
-	return err
+	return a.confirmImage(ctx, m, do.Ref)
 }
 
 // pull gets an image from its registry: the one that is pinned or, where none is, the one that the
 // registry has now.
-func (a *applier) pull(ctx context.Context, m *machine, do plan.Image) error {
+func (a *applier) pull(ctx context.Context, m *connectedHost, do plan.Image) error {
 	pin, from := a.pinned(do.Ref), do.Ref
 	switch {
 	case pin.Digest != "":
@@ -99,7 +98,7 @@ func (a *applier) pull(ctx context.Context, m *machine, do plan.Image) error {
 }
 
 // send sends an image from this machine or from another host of the cluster, if one of them has it.
-func (a *applier) send(ctx context.Context, m *machine, do plan.Image) error {
+func (a *applier) send(ctx context.Context, m *connectedHost, do plan.Image) error {
 	here, wrong := a.here(ctx)
 	if wrong == nil {
 		var sent bool
@@ -108,7 +107,8 @@ func (a *applier) send(ctx context.Context, m *machine, do plan.Image) error {
 		}
 	}
 	for _, name := range a.reached() {
-		if from := a.machines[name]; from != m && from.engine != nil && a.pinned(do.Ref).Name(do.Arch) != "" {
+		if from := a.connected[name]; from != m && from.engine != nil &&
+			a.pinned(do.Ref).Name(do.Arch) != "" {
 			if sent, err := a.sendFrom(ctx, from.engine, name, m, do); sent {
 				return err
 			}
@@ -119,11 +119,12 @@ func (a *applier) send(ctx context.Context, m *machine, do plan.Image) error {
 
 // sendFrom sends an image if it is the right one; else the error says why it is not sent.
 func (a *applier) sendFrom(
-	ctx context.Context, from *docker.Engine, where string, m *machine, do plan.Image,
+	ctx context.Context, from *docker.Engine, where string, m *connectedHost, do plan.Image,
 ) (sent bool, err error) {
 	pin, ref := a.pinned(do.Ref), do.Ref
 	i, err := from.FindImage(ctx, ref)
-	if pin.Digest != "" && (err != nil || !plan.Pins(pin, i, do.Arch)) { // it may be there without the name
+	// it may be there without the name
+	if pin.Digest != "" && (err != nil || !plan.Pins(pin, i, do.Arch)) {
 		if other, wrong := from.FindImage(ctx, docker.AtDigest(ref, pin.Digest)); wrong == nil {
 			i, err, ref = other, nil, docker.AtDigest(ref, pin.Digest)
 		}
@@ -163,18 +164,18 @@ func (a *applier) pinned(ref string) layout.RecordImage {
 	return a.images[ref]
 }
 
-// settle makes sure that a host has the image for which a reference stands, and returns it. Of one
-// of which nothing was known it is noted.
-func (a *applier) settle(ctx context.Context, m *machine, ref string) (docker.Image, error) {
+// confirmImage makes sure that a host has the image for which a reference stands. If nothing was
+// known about the reference, this image is recorded for it.
+func (a *applier) confirmImage(ctx context.Context, m *connectedHost, ref string) error {
 	i, err := m.engine.FindImage(ctx, ref)
 	if err != nil {
-		return i, err
+		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	pin, arch := a.images[ref], m.found.Arch
 	if pin.Content[arch] != "" && !plan.Pins(pin, i, arch) {
-		return i, fmt.Errorf("%s is %s there, and %s is what the cluster's other hosts run under "+
+		return fmt.Errorf("%s is %s there, and %s is what the cluster's other hosts run under "+
 			"that name\n    infrainit -f --pull takes what the registry has now, on all hosts; "+
 			"or name one by its digest (image: %s@sha256:...)",
 			ref, short(i, ref), layout.ShortDigest(pin.Name(arch)), ref)
@@ -188,16 +189,16 @@ func (a *applier) settle(ctx context.Context, m *machine, ref string) (docker.Im
 		pin.Content[arch] = i.Content
 		a.images[ref] = pin
 	}
-	return i, nil
+	return nil
 }
 
-// called is what sweeps call an image: the same on every host, also where it did not come from the
-// registry.
-func (a *applier) called(i docker.Image, ref string) string {
-	if digest := a.pinned(ref).Digest; digest != "" && docker.DigestOf(ref) == "" {
-		return ref + "@" + digest
+// called is what sweeps call the image for which a reference stands, once it is settled:
+// "python:3.12-slim@sha256:...", with the digest that check-status shows.
+func (a *applier) called(ref, arch string) string {
+	if docker.DigestOf(ref) != "" {
+		return ref
 	}
-	return i.Pinned(ref)
+	return ref + "@" + a.pinned(ref).Name(arch)
 }
 
 // withImages is a record with what was learned of its images.
@@ -213,13 +214,15 @@ func (a *applier) withImages(r layout.Record) layout.Record {
 			r.Images[i] = pin
 		}
 	}
-	slices.SortFunc(r.Images, func(a, b layout.RecordImage) int { return cmp.Compare(a.Ref, b.Ref) })
+	slices.SortFunc(r.Images, func(a, b layout.RecordImage) int {
+		return cmp.Compare(a.Ref, b.Ref)
+	})
 	return r
 }
 
-// ship sends an image from one host to another, through here, and returns what it is called there: an
-// id where ref has no tag. At most two are sent at once.
-func (a *applier) ship(ctx context.Context, from *docker.Engine, to *machine, ref string) (
+// ship sends an image from one host to another, through here, and returns what it is called there:
+// an id where ref has no tag. At most two are sent at once.
+func (a *applier) ship(ctx context.Context, from *docker.Engine, to *connectedHost, ref string) (
 	loaded []string, err error) {
 	select {
 	case a.shipping <- struct{}{}:
@@ -236,7 +239,7 @@ func (a *applier) ship(ctx context.Context, from *docker.Engine, to *machine, re
 }
 
 // says tells the user how far a transfer is.
-func (a *applier) says(m *machine, what string) docker.Report {
+func (a *applier) says(m *connectedHost, what string) docker.Report {
 	return func(p docker.Progress) {
 		text := what
 		switch {
@@ -251,14 +254,18 @@ func (a *applier) says(m *machine, what string) docker.Report {
 	}
 }
 
-// build builds the image of the project's own Dockerfile. Its context is a folder of the project as it was scanned.
-func (a *applier) build(ctx context.Context, m *machine, do plan.Build) error {
+// build builds the image of the project's own Dockerfile. Its context is a folder of the project as
+// it was scanned.
+func (a *applier) build(ctx context.Context, m *connectedHost, do plan.Build) error {
 	reader, writer := io.Pipe()
-	go func() { writer.CloseWithError(contextTar(writer, a.request.Files, path.Clean(do.Folder))) }()
+	go func() {
+		writer.CloseWithError(contextTar(writer, a.request.Files, path.Clean(do.Folder)))
+	}()
 	defer reader.Close()
 	stop := context.AfterFunc(ctx, func() { reader.CloseWithError(context.Cause(ctx)) })
 	defer stop()
-	return m.engine.BuildImage(ctx, reader, docker.Build{Tag: do.Ref, Labels: do.Labels}, a.says(m, "builds"))
+	return m.engine.BuildImage(ctx, reader, docker.Build{Tag: do.Ref, Labels: do.Labels},
+		a.says(m, "builds"))
 }
 
 // contextTar writes the files of a project below a folder.
@@ -298,15 +305,5 @@ func writeEntry(w *tar.Writer, m *projects.Manifest, e projects.Entry, name stri
 	}
 	defer f.Close()
 	_, err = io.CopyN(w, f, e.Size)
-	return err
-}
-
-// files brings the project's files to a host and puts them in force.
-func (a *applier) files(ctx context.Context, m *machine) error {
-	client, err := a.client(ctx, m)
-	if err != nil {
-		return err
-	}
-	_, err = client.Push(ctx, a.request.Files, filesync.PushOptions{Large: a.request.Large})
 	return err
 }

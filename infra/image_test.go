@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -73,9 +74,11 @@ func TestHostsRunOneImage(t *testing.T) {
 		digest   bool              // the registry's is noted
 	}{
 		"a host has an older one": {
-			has: map[string]string{"gpu2": "1", "gpu3": "0"}, registry: "1", want: "1", digest: true},
+			has: map[string]string{"gpu2": "1", "gpu3": "0"}, registry: "1", want: "1",
+			digest: true},
 		"a tag has moved, one host has it": {
-			has: map[string]string{"gpu2": "1", "gpu3": ""}, registry: "1", want: "1", digest: true},
+			has: map[string]string{"gpu2": "1", "gpu3": ""}, registry: "1", want: "1",
+			digest: true},
 		"a host got it from a laptop": {
 			has: map[string]string{"gpu2": "1", "gpu3": ""}, local: true, want: "1"},
 		"nobody has it": {
@@ -87,7 +90,8 @@ func TestHostsRunOneImage(t *testing.T) {
 		"the laptop has another": {
 			has: map[string]string{"gpu2": "1", "gpu3": "", "": "7"}, want: "1", digest: true},
 		"the laptop has an older, and asks": {
-			has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, registry: "8", want: "8", digest: true},
+			has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, registry: "8", want: "8",
+			digest: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,9 +108,11 @@ func TestHostsRunOneImage(t *testing.T) {
 				t.Error(d)
 			}
 			pin := f.record("gpu1").Image(taskImage)
-			if want := digest(taskImage, c.want); (pin.Digest == want) != c.digest || len(pin.Content) != 1 {
+			if want := digest(taskImage, c.want); (pin.Digest == want) != c.digest ||
+				len(pin.Content) != 1 {
 				t.Errorf("the record has %+v", pin)
 			}
+			f.calls(pin.Name(runtime.GOARCH), "gpu2", "gpu3")
 			if !result.Record.Equal(f.record("gpu1")) {
 				t.Errorf("the result has %+v, and the record %+v", result.Record, f.record("gpu1"))
 			}
@@ -115,6 +121,28 @@ func TestHostsRunOneImage(t *testing.T) {
 				t.Errorf("%v, %v", result.Plan.Steps, err)
 			}
 		})
+	}
+}
+
+// calls fails unless sweeps and check-status know the image of workers by a digest.
+func (f *fakeHosts) calls(digest string, workers ...string) {
+	f.t.Helper()
+	c, err := infra.Open(f.t.Context(), infra.Location{Name: "c", Owner: "anna", Folder: "ml/c",
+		Master: "gpu1", Targets: f.request(append(workers, "gpu1")...).Targets}, f.options())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer c.Close()
+	all, err := c.Status(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, h := range all[1:] {
+		ran := f.hosts[h.Name].engine.containers["mlframework-c-worker"].Cmd
+		if len(h.Containers) != 1 || h.Containers[0].Digest != digest ||
+			!slices.Contains(ran, taskImage+"@"+digest) {
+			f.t.Errorf("%s has %+v, run with %q, and not %s", h.Name, h.Containers, ran, digest)
+		}
 	}
 }
 
@@ -131,7 +159,8 @@ func TestAHostThatCannotGetTheImage(t *testing.T) {
 		f.hosts[name].engine.forget(taskImage)
 	}
 	_, err := f.up(f.request("gpu1", "gpu2", "gpu3"))
-	if err == nil || !strings.HasPrefix(err.Error(), "gpu3: get the image python:3.12-slim (sha256:") {
+	if err == nil || !strings.HasPrefix(err.Error(),
+		"gpu3: get the image python:3.12-slim (sha256:") {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"manifest unknown",
@@ -239,7 +268,9 @@ func TestPull(t *testing.T) {
 	}
 	pull.DryRun = nil
 	ofMaster := func() []string {
-		return slices.DeleteFunc(f.ids(), func(id string) bool { return !strings.HasPrefix(id, "gpu1 ") })
+		return slices.DeleteFunc(f.ids(), func(id string) bool {
+			return !strings.HasPrefix(id, "gpu1 ")
+		})
 	}
 	master := ofMaster()
 	if _, err := f.up(pull); err != nil {
@@ -273,7 +304,7 @@ func TestStatusOfImages(t *testing.T) {
 	e := f.hosts["gpu3"].engine
 	e.put(fakeImage{ref: taskImage, version: "2"})
 	e.containers["mlframework-c-worker"].made = e.images[taskImage].id()
-	c, err := infra.Open(t.Context(), infra.Place{Name: "c", Owner: "anna", Folder: "ml/c",
+	c, err := infra.Open(t.Context(), infra.Location{Name: "c", Owner: "anna", Folder: "ml/c",
 		Master: "gpu1", Targets: r.Targets}, f.options())
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,5 @@
-// Package infra brings a cluster up on hosts, tells how it is, brings files to it, and takes hosts off it again.
+// Package infra brings a cluster up on hosts, tells how it is, brings files to it, and takes hosts
+// off it again.
 //
 // The commands may import it. It puts together what the packages below it do: connections
 // (remote), facts (probe), decisions (plan), what is done on a host (agent), containers (docker),
@@ -28,8 +29,10 @@ type Control interface {
 	Ready(ctx context.Context, dial Dial) error
 	// Workers are those that the master knows.
 	Workers(ctx context.Context, dial Dial) ([]Worker, error)
-	// Drain has a worker begin nothing more, or, with off, go on.
-	Drain(ctx context.Context, dial Dial, worker string, off bool) error
+	// Drain has a worker begin nothing more, so that it can be replaced or removed; Undrain has it
+	// go on. Neither touches a drain that a person set. A worker that is unknown is no error.
+	Drain(ctx context.Context, dial Dial, worker string) error
+	Undrain(ctx context.Context, dial Dial, worker string) error
 	// Resize has a worker run so many tasks at a time.
 	Resize(ctx context.Context, dial Dial, worker string, slots int) error
 	// Forget drops a worker that is away. One that is unknown is no error.
@@ -40,12 +43,13 @@ type Control interface {
 
 // Worker is one of a master's.
 type Worker struct {
-	Name    string
-	Reason  string
-	Drained bool // it was told to take nothing more
-	Here    bool // it is heard
-	Held    int  // tasks that it has, or that are on their way to it
-	Running []string
+	Name     string
+	Reason   string
+	Drained  bool // it was told to take nothing more
+	Replaced bool // that was for its replacement or removal
+	Here     bool // it is heard
+	Held     int  // tasks that it has, or that are on their way to it
+	Running  []string
 }
 
 // LocalDocker reaches this machine's Docker, as Options.Here is to.
@@ -55,7 +59,8 @@ func LocalDocker() Dial { return new(engine.Dialer).Dial }
 type Reporter interface {
 	// Did tells that a step has ended.
 	Did(host, what string, took time.Duration)
-	// Says tells what a host's step is at, for steps that take long. It may be overwritten by the next.
+	// Says tells what a host's step is at, for steps that take long. It may be overwritten by the
+	// next.
 	Says(host, what string)
 	// Warn tells of something that is not as it should be.
 	Warn(host, what string)
@@ -86,15 +91,19 @@ type Options struct {
 
 // Request is what is asked of Up.
 type Request struct {
-	plan.Cluster                          // Master is "" to join the cluster that runs
-	Targets      map[string]remote.Target // of each host, by its name in the cluster; of hosts that carry nothing, too, where its master may be
-	Folder       string                   // of the cluster, relative to the home folder unless absolute
-	Files        *projects.Manifest       // the project's; nil: there are none
+	plan.Cluster // Master is "" to join the cluster that runs
+	// of each host, by its name in the cluster; of hosts that carry nothing, too, where its master
+	// may be
+	Targets map[string]remote.Target
+	// of the cluster, relative to the home folder unless absolute
+	Folder string
+	Files  *projects.Manifest // the project's; nil: there are none
 	// Large is asked before a large project is brought; where a host has nothing of it, before the
 	// first change.
 	Large Large
 
-	// Begin is called before the first change, when everything was checked; an error ends the call. Nil is not called.
+	// Begin is called before the first change, when everything was checked; an error ends the call.
+	// Nil is not called.
 	Begin     func(plan.Plan) error
 	Entry     Entry     // of the audit, when the call ends that has changed something; nil: none
 	DryRun    io.Writer // the plan is written there, and nothing is changed; nil: it is carried out

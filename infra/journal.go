@@ -9,12 +9,12 @@ import (
 	"mlframework/infra/layout"
 )
 
-// Entry makes the line of the audit that says how a change of the cluster ended. The uid is that of the ssh user on the
-// master's host.
+// Entry makes the line of the audit that says how a change of the cluster ended. The uid is that of
+// the ssh user on the master's host.
 type Entry func(uid int, err error) []byte
 
 // enter writes how a change ended into the audit on the master's host, also when ctx has ended.
-func (m *machine) enter(ctx context.Context, entry Entry, ended error) error {
+func (m *connectedHost) enter(ctx context.Context, entry Entry, ended error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), journalTime)
 	defer cancel()
 	line := agent.AuditLine{Root: m.found.Root, Line: entry(m.found.UID, ended)}
@@ -27,7 +27,7 @@ func (m *machine) enter(ctx context.Context, entry Entry, ended error) error {
 
 // audit writes how this call ended into the audit. That it cannot is told, and no failure.
 func (u *up) audit(ctx context.Context, ended error) {
-	m, there := u.machines[u.request.Master]
+	m, there := u.connected[u.request.Master]
 	if u.request.Entry == nil || !there {
 		return
 	}
@@ -38,23 +38,24 @@ func (u *up) audit(ctx context.Context, ended error) {
 
 // Enter writes how a change ended into the audit.
 func (c *Cluster) Enter(ctx context.Context, entry Entry, ended error) error {
-	m, there := c.machines[c.place.Master]
+	m, there := c.connected[c.location.Master]
 	if !there {
 		return c.away()
 	}
 	return m.enter(ctx, entry, ended)
 }
 
-// JournalLine is a line of the audit. The monitor's word is not worth more than what it may know: of logins and links.
+// JournalLine is a line of the audit. The monitor's word is not worth more than what it may know:
+// of logins and links.
 type JournalLine struct {
 	Monitor bool // it is the monitor's
 	Text    string
 }
 
-// Journal returns the last lines of each file of the audit that is on the master's host beside what the master has, in no
-// order among files.
+// Journal returns the last lines of each file of the audit that is on the master's host beside what
+// the master has, in no order among files.
 func (c *Cluster) Journal(ctx context.Context, most int) ([]JournalLine, error) {
-	m, there := c.machines[c.place.Master]
+	m, there := c.connected[c.location.Master]
 	if !there {
 		return nil, c.away()
 	}

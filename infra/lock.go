@@ -17,12 +17,13 @@ type Locked struct {
 }
 
 func (l *Locked) Error() string {
-	return fmt.Sprintf("%s: somebody is at work on this cluster: %s; wait until they are done, or take the lock away with --break-lock", l.Host, l.Holder)
+	return fmt.Sprintf("%s: somebody is at work on this cluster: %s; wait until they are done, "+
+		"or take the lock away with --break-lock", l.Host, l.Holder)
 }
 
 // lock takes the lock of a host's folder. It is held until it is closed, or the connection has
 // ended.
-func (u *up) lock(ctx context.Context, m *machine) (*agent.Lock, error) {
+func (u *up) lock(ctx context.Context, m *connectedHost) (*agent.Lock, error) {
 	c, err := m.agent(ctx)
 	if err != nil {
 		return nil, err

@@ -25,13 +25,15 @@ func TestProblemsTellHostsThatAreAwayFromThoseThatAnswer(t *testing.T) {
 	if noDocker == nil {
 		t.Fatal("Docker was reached")
 	}
-	lost := &remote.Error{Host: "gpu2", Op: "run on gpu2", Kind: remote.Lost, Cause: "it is gone", Remedy: "wait"}
+	lost := &remote.Error{Host: "gpu2", Op: "run on gpu2", Kind: remote.Lost, Cause: "it is gone",
+		Remedy: "wait"}
 	want := plan.Problems{
 		{Host: "gpu1", What: "odd"},
 		{Host: "gpu2", What: "run on gpu2: it is gone", Remedy: "wait", Unreached: true},
 		{Host: "gpu3", What: noDocker.Error()},
 	}
-	got := infra.Problems(map[string]error{"gpu3": noDocker, "gpu1": errors.New("odd"), "gpu2": fmt.Errorf("ask: %w", lost)})
+	got := infra.Problems(map[string]error{"gpu3": noDocker, "gpu1": errors.New("odd"),
+		"gpu2": fmt.Errorf("ask: %w", lost)})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

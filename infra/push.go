@@ -2,6 +2,7 @@ package infra
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -22,14 +23,15 @@ type Pushed struct {
 // concurrently. Nil as a function refuses it, by the *filesync.LargeError.
 type Large = func(*filesync.LargeError) error
 
-// Push brings a project's files to every host of the cluster, to the master's last, so that
-// CurrentRevision is what all have: a sweep may name the revision once it has returned without an
-// error.
+// Push brings a project's files to every host of the cluster and then has each take them for the
+// current ones, so that CurrentRevision is what all have: a sweep may name the revision once it has
+// returned without an error.
 //
 // It begins nowhere while a host is away. What fails later leaves other hosts with a release more,
 // which harms nothing and is removed in time: what runs is what a sweep names by its revision, and
-// who submits one names only what was pushed to all. The link current of a host is for people and
-// for the next push, so there is no second round in which all hosts switch it.
+// who submits one names only what was pushed to all. The current release of the master's host is
+// CurrentRevision, and its home folder may be another host's, too: no host switches before all
+// others have the files. The master's host gets them in the second round.
 func (c *Cluster) Push(
 	ctx context.Context, files *projects.Manifest, large Large,
 ) ([]Pushed, error) {
@@ -42,21 +44,29 @@ func (c *Cluster) Push(
 		return nil, away
 	}
 	var mu sync.Mutex
-	var all []Pushed
-	push := func(m *machine) error {
-		begun := c.o.Now()
-		done, err := c.pushTo(ctx, m, files, large)
-		if err == nil {
+	brought := map[string]Pushed{} // by the push that brought the files, the first of a host
+	push := func(o filesync.PushOptions) func(*connectedHost) error {
+		o.Large, o.Wait = large, pushWait
+		return func(m *connectedHost) error {
+			begun := c.o.Now()
+			client, err := c.files(ctx, m)
+			if err != nil {
+				return err
+			}
+			done, err := client.Push(ctx, files, o)
 			mu.Lock()
 			defer mu.Unlock()
-			all = append(all, Pushed{m.name, done, c.o.Now().Sub(begun)})
+			if _, before := brought[m.name]; err == nil && !before {
+				brought[m.name] = Pushed{m.name, done, c.o.Now().Sub(begun)}
+			}
+			return err
 		}
-		return err
 	}
-	others := slices.DeleteFunc(stay, func(n string) bool { return n == c.place.Master })
-	errs := c.each(others, push)
-	if len(errs) == 0 { // the master's host is last: what is in force there is everywhere
-		errs = c.each([]string{c.place.Master}, push)
+	others := slices.DeleteFunc(slices.Clone(stay),
+		func(n string) bool { return n == c.location.Master })
+	errs := c.each(others, push(filesync.PushOptions{KeepCurrent: true}))
+	if len(errs) == 0 {
+		errs = c.each(stay, push(filesync.PushOptions{}))
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -64,8 +74,8 @@ func (c *Cluster) Push(
 	if len(errs) > 0 {
 		return nil, stepErrors(errs, "bring the project's files")
 	}
-	slices.SortFunc(all, func(a, b Pushed) int { return strings.Compare(a.Host, b.Host) })
-	return all, nil
+	return slices.SortedFunc(maps.Values(brought),
+		func(a, b Pushed) int { return strings.Compare(a.Host, b.Host) }), nil
 }
 
 // staying are the hosts that are not to leave as soon as they are back.
@@ -86,28 +96,18 @@ func stepErrors(errs map[string]error, what string) error {
 	return joined(all)
 }
 
-func (c *Cluster) pushTo(
-	ctx context.Context, m *machine, files *projects.Manifest, large Large,
-) (filesync.Pushed, error) {
-	client, err := c.files(ctx, m)
-	if err != nil {
-		return filesync.Pushed{}, err
-	}
-	return client.Push(ctx, files, filesync.PushOptions{Large: large, Wait: pushWait})
-}
-
 // pushWait is how long a push waits for another to the same folder: hosts that share a home get
 // theirs one after the other.
 const pushWait = 10 * time.Minute
 
 // files talks to a host about files.
-func (c *Cluster) files(ctx context.Context, m *machine) (*filesync.Client, error) {
+func (c *Cluster) files(ctx context.Context, m *connectedHost) (*filesync.Client, error) {
 	return m.files(ctx, filesync.Identity{Owner: c.Record.Owner, Cluster: c.Record.Cluster,
 		Who: c.o.Who})
 }
 
 // files talks to the host about files.
-func (m *machine) files(ctx context.Context, id filesync.Identity) (*filesync.Client, error) {
+func (m *connectedHost) files(ctx context.Context, id filesync.Identity) (*filesync.Client, error) {
 	a, err := m.agent(ctx)
 	if err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ type Pruned struct {
 // the one in force, and what was pushed during the time older. It gives what it removed, by host,
 // also beside an error.
 func (c *Cluster) Prune(ctx context.Context, keep []string, older time.Duration) ([]Pruned, error) {
-	results := make(chan Pruned, len(c.machines))
-	errs := c.each(c.reached(), func(m *machine) error {
+	results := make(chan Pruned, len(c.connected))
+	errs := c.each(c.reached(), func(m *connectedHost) error {
 		client, err := c.files(ctx, m)
 		if err != nil {
 			return err
@@ -145,4 +145,14 @@ func (c *Cluster) Prune(ctx context.Context, keep []string, older time.Duration)
 		return all, stepErrors(errs, "remove old revisions")
 	}
 	return all, nil
+}
+
+// files brings the project's files to a host and puts them in force.
+func (a *applier) files(ctx context.Context, m *connectedHost) error {
+	client, err := a.client(ctx, m)
+	if err != nil {
+		return err
+	}
+	_, err = client.Push(ctx, a.request.Files, filesync.PushOptions{Large: a.request.Large})
+	return err
 }

@@ -8,10 +8,12 @@ import (
 	"mlframework/infra/remote"
 )
 
-// ReconnectingDial is as Dial, and connects to the master's host again when the connection has died: for who follows a sweep for days,
-// from a laptop that sleeps. It may be used concurrently, until the function that it comes with is called.
+// ReconnectingDial is as Dial, and connects to the master's host again when the connection has
+// died: for who follows a sweep for days, from a laptop that sleeps. It may be used concurrently,
+// until the function that it comes with is called.
 func (c *Cluster) ReconnectingDial() (dial Dial, end func()) {
-	l := &reconnecting{c: c, name: c.place.Master, target: c.place.Targets[c.place.Master], now: c.machines[c.place.Master]}
+	l := &reconnecting{c: c, name: c.location.Master, target: c.location.Targets[c.location.Master],
+		now: c.connected[c.location.Master]}
 	return l.dial, l.end
 }
 
@@ -22,20 +24,21 @@ type reconnecting struct {
 	target remote.Target
 
 	mu   sync.Mutex
-	now  *machine
+	now  *connectedHost
 	mine bool // it was made here
 }
 
 func (l *reconnecting) dial(ctx context.Context) (net.Conn, error) {
-	m, err := l.machine(ctx)
+	m, err := l.connectedHost(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return m.api(l.c.wanted())(ctx)
 }
 
-// machine connects again when it has to. Callers wait for each other: one connection is enough for all.
-func (l *reconnecting) machine(ctx context.Context) (*machine, error) {
+// connectedHost connects again when it has to. Callers wait for each other: one connection is
+// enough for all.
+func (l *reconnecting) connectedHost(ctx context.Context) (*connectedHost, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now.host.Err() == nil {
@@ -47,7 +50,7 @@ func (l *reconnecting) machine(ctx context.Context) (*machine, error) {
 	}
 	found := l.now.found
 	l.drop()
-	l.now, l.mine = l.c.machine(l.name, host), true
+	l.now, l.mine = l.c.connectedHost(l.name, host), true
 	l.now.found = found
 	return l.now, nil
 }

@@ -3,12 +3,16 @@ package infra_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/infra"
+	"mlframework/infra/plan"
 )
 
 // workerImages are those of the containers of workers that are there, with those that do not run in
@@ -128,6 +132,92 @@ func TestInterruptedReplacement(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A container that is being stopped when a call is interrupted goes on afterwards.
+func TestInterruptedStop(t *testing.T) {
+	t.Parallel()
+	const other = "rabbitmq:4.3"
+	for name, c := range map[string]struct {
+		host, role string
+		change     func(*infra.Request)
+	}{
+		"of a broker that is replaced": {"gpu1", plan.Broker,
+			func(r *infra.Request) { r.BrokerImage = other }},
+		"of a worker that is replaced": {"gpu2", plan.Worker,
+			func(r *infra.Request) { r.Project.Image = other }},
+		"of a worker that is removed": {"gpu2", plan.Worker,
+			func(r *infra.Request) { r.Hosts[1].Work = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newHosts(t, "gpu1", "gpu2")
+			r := f.request("gpu1", "gpu2")
+			if _, err := f.up(r); err != nil {
+				t.Fatal(err)
+			}
+			before, e := f.state("gpu1", "gpu2"), f.hosts[c.host].engine
+			for _, h := range f.hosts {
+				h.engine.put(fakeImage{ref: other, version: "1"})
+			}
+			gone := errors.New("gone")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			returned, stopped := make(chan struct{}), make(chan struct{})
+			e.stopping = func(left <-chan struct{}) {
+				cancel(gone)
+				select {
+				case <-left: // then the container ends after all that the call does
+					<-returned
+				case <-time.After(leaves):
+				}
+			}
+			e.stopped = sync.OnceFunc(func() { close(stopped) })
+			c.change(&r)
+			if _, err := infra.Up(ctx, r, f.options()); !errors.Is(err, gone) {
+				t.Errorf("%v", err)
+			}
+			close(returned)
+			<-stopped
+			if d := cmp.Diff(before, f.state("gpu1", "gpu2")); d != "" {
+				t.Errorf("what runs (-before +after):\n%s", d)
+			}
+			want := warning{c.host, "the container mlframework-c-" + c.role + " goes on as it was"}
+			if !slices.Contains(f.told, want) {
+				t.Errorf("%q", f.told)
+			}
+		})
+	}
+}
+
+// Of an interrupted call it is told when a container that it stopped does not go on.
+func TestInterruptedStopThatIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2")
+	r := f.request("gpu1", "gpu2")
+	if _, err := f.up(r); err != nil {
+		t.Fatal(err)
+	}
+	gone := errors.New("gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	e := f.hosts["gpu2"].engine
+	e.stopped = func() {
+		cancel(gone)
+		e.forbids = "the disk is broken"
+	}
+	r.Hosts[1].Work = nil
+	if _, err := infra.Up(ctx, r, f.options()); !errors.Is(err, gone) {
+		t.Errorf("%v", err)
+	}
+	if !slices.ContainsFunc(f.told, func(w warning) bool {
+		return w.host == "gpu2" && strings.Contains(w.what,
+			"mlframework-c-worker does not go on as "+
+				"it was: ") && strings.Contains(w.what, e.forbids)
+	}) {
+		t.Errorf("%q", f.told)
+	}
+}
+
+// leaves is how soon a client leaves that does not wait for the end of a stop.
+const leaves = 200 * time.Millisecond
 
 // A master that was just started has not heard its workers yet, and knows what they hold: they
 // finish that before they are replaced.

@@ -14,32 +14,33 @@ import (
 	"mlframework/infra/remote"
 )
 
-// session is the machines of a cluster while something is done to them.
+// session is the connected hosts of a cluster while something is done to them.
 type session struct {
-	o        Options
-	ours     layout.Marker       // of the cluster's folders
-	machines map[string]*machine // by name in the cluster; those that were reached
+	o         Options
+	ours      layout.Marker             // of the cluster's folders
+	connected map[string]*connectedHost // by name in the cluster; those that were reached
 
 	looking sync.Mutex     // held while local is looked for
 	local   *docker.Engine // this machine's; nil: not asked for yet
 
-	once    sync.Mutex
-	secrets *broker.Secrets // nil: not read yet
+	secretsMu sync.Mutex
+	secrets   *broker.Secrets // nil: not read yet
 }
 
 func newSession(owner, cluster string, o Options) *session {
 	go func() { _, _ = o.Programs() }() // which takes a while to read, and who asks again gets it
-	return &session{o: o, ours: layout.NewMarker(owner, cluster), machines: map[string]*machine{}}
+	return &session{o: o, ours: layout.NewMarker(owner, cluster),
+		connected: map[string]*connectedHost{}}
 }
 
-// machine returns a host that was reached.
-func (s *session) machine(name string, host remote.Host) *machine {
-	return &machine{name: name, host: host, programs: s.o.Programs}
+// connectedHost returns a host that was reached.
+func (s *session) connectedHost(name string, host remote.Host) *connectedHost {
+	return &connectedHost{name: name, host: host, programs: s.o.Programs}
 }
 
 // close ends all connections.
 func (s *session) close() {
-	for _, m := range s.machines {
+	for _, m := range s.connected {
 		_ = m.close() // what was asked for is done, or has failed for a better reason
 	}
 	s.looking.Lock()
@@ -63,8 +64,10 @@ func (s *session) here(ctx context.Context) (*docker.Engine, error) {
 	return local, err
 }
 
-// connect connects to hosts by their names and gives what is wrong with those that it did not reach.
-func (s *session) connect(ctx context.Context, targets map[string]remote.Target) (plan.Problems, error) {
+// connect connects to hosts by their names and gives what is wrong with those that it did not
+// reach.
+func (s *session) connect(ctx context.Context, targets map[string]remote.Target) (plan.Problems,
+	error) {
 	names := sortedKeys(targets)
 	list := make([]remote.Target, len(names))
 	for i, n := range names {
@@ -77,7 +80,7 @@ func (s *session) connect(ctx context.Context, targets map[string]remote.Target)
 	var problems plan.Problems
 	for i, n := range names {
 		if hosts[i] != nil {
-			s.machines[n] = s.machine(n, hosts[i])
+			s.connected[n] = s.connectedHost(n, hosts[i])
 			continue
 		}
 		problems = append(problems, unreached(n, list[i].Name, err))
@@ -100,14 +103,14 @@ func unreached(name, listed string, err error) plan.Problem {
 	return p
 }
 
-// each does something on machines at once and gives what went wrong, by host.
-func (s *session) each(names []string, do func(*machine) error) map[string]error {
+// each does something on hosts at once and gives what went wrong, by host.
+func (s *session) each(names []string, do func(*connectedHost) error) map[string]error {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	errs := map[string]error{}
 	for _, n := range names {
 		all.Go(func() {
-			if err := do(s.machines[n]); err != nil {
+			if err := do(s.connected[n]); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				errs[n] = err
@@ -118,8 +121,8 @@ func (s *session) each(names []string, do func(*machine) error) map[string]error
 	return errs
 }
 
-// reached are the names of the machines, sorted.
-func (s *session) reached() []string { return sortedKeys(s.machines) }
+// reached are the names of the connected hosts, sorted.
+func (s *session) reached() []string { return sortedKeys(s.connected) }
 
 func sortedKeys[T any](of map[string]T) []string {
 	names := make([]string, 0, len(of))
@@ -147,7 +150,7 @@ func problems(errs map[string]error) (all plan.Problems) {
 }
 
 // record reads what the master's host keeps of the cluster; the zero value when it keeps nothing.
-func (s *session) record(ctx context.Context, m *machine) (r layout.Record, err error) {
+func (s *session) record(ctx context.Context, m *connectedHost) (r layout.Record, err error) {
 	file := layout.Root(m.found.Root).Record()
 	text, err := m.text(ctx, file)
 	if err != nil {

@@ -16,23 +16,28 @@ import (
 	"mlframework/nvdocker"
 )
 
-// HostStatus is how one host of a cluster is. Its JSON is part of what check-status prints: docs/check-status.md.
+// HostStatus is how one host of a cluster is. Its JSON is part of what check-status prints:
+// docs/check-status.md.
 type HostStatus struct {
-	Name       string            `json:"name"`
-	Address    string            `json:"address"`
-	Reached    bool              `json:"reached"`
-	Problem    string            `json:"problem,omitempty"` // why it, or its Docker, could not be asked; what is below is empty then
-	Remedy     string            `json:"remedy,omitempty"`
-	Docker     string            `json:"docker,omitempty"` // version
-	Free       int64             `json:"free_bytes"`       // on the disk of the cluster's folder
-	Cores      int               `json:"cores"`
-	Load       float64           `json:"load"`             // of the last minute, as uptime tells it
-	Others     []OtherWorker     `json:"others,omitempty"` // workers of other clusters that run there
-	NVIDIA     nvdocker.Report   `json:"nvidia"`           // its GPUs
-	Worker     bool              `json:"worker"`           // one is to run there
-	Wanted     []string          `json:"wanted"`           // roles whose containers are to run there
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Reached bool   `json:"reached"`
+	// why it, or its Docker, could not be asked; what is below is empty then
+	Problem string  `json:"problem,omitempty"`
+	Remedy  string  `json:"remedy,omitempty"`
+	Docker  string  `json:"docker,omitempty"` // version
+	Free    int64   `json:"free_bytes"`       // on the disk of the cluster's folder
+	Cores   int     `json:"cores"`
+	Load    float64 `json:"load"` // of the last minute, as uptime tells it
+	// workers of other clusters that run there
+	Others []OtherWorker   `json:"others,omitempty"`
+	NVIDIA nvdocker.Report `json:"nvidia"` // its GPUs
+	Worker bool            `json:"worker"` // one is to run there
+	// roles whose containers are to run there
+	Wanted     []string          `json:"wanted"`
 	Containers []ContainerStatus `json:"containers"`
-	Leaves     bool              `json:"leaves,omitempty"` // it was away when it was to leave the cluster
+	// it was away when it was to leave the cluster
+	Leaves bool `json:"leaves,omitempty"`
 }
 
 // OtherWorker is a worker of another cluster on the same host.
@@ -55,22 +60,24 @@ type ContainerStatus struct {
 	Started  time.Time `json:"started,omitzero"`
 	Restarts int       `json:"restarts"`
 	Exit     int       `json:"exit_code"`
-	Login    string    `json:"login,omitempty"` // of a worker: its user of the broker; "" is the one that all workers shared
-	Running  bool      `json:"-"`
+	// of a worker: its user of the broker; "" is the one that all workers shared
+	Login   string `json:"login,omitempty"`
+	GPUs    int    `json:"gpus,omitempty"` // of a worker: how many it was given
+	Running bool   `json:"-"`
 }
 
-// Status asks every host of the cluster and its Docker how they are, each for a few seconds at most. What is wrong is in it: the
-// error is ctx's alone.
+// Status asks every host of the cluster and its Docker how they are, each for a few seconds at
+// most. What is wrong is in it: the error is ctx's alone.
 func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
 	away, err := c.reach(ctx)
 	if err != nil {
 		return nil, err
 	}
-	errs := c.each(c.reached(), func(m *machine) error {
+	errs := c.each(c.reached(), func(m *connectedHost) error {
 		return m.ask(ctx, func(ctx context.Context) error {
-			err := m.probe(ctx, c.place.Folder, nil, c.o.Now)
+			err := m.probe(ctx, c.location.Folder, nil, c.o.Now)
 			if err == nil {
-				err = m.list(ctx, c.place.Name, nil)
+				err = m.list(ctx, c.location.Name, nil)
 			}
 			if err == nil {
 				m.gpus(ctx)
@@ -84,12 +91,13 @@ func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
 	}
 	var all []HostStatus
 	for _, h := range c.Record.Hosts {
-		s := HostStatus{Name: h.Name, Address: h.Address, Reached: true, Worker: h.Worker, Wanted: c.Wanted(h.Name), Containers: []ContainerStatus{},
+		s := HostStatus{Name: h.Name, Address: h.Address, Reached: true, Worker: h.Worker,
+			Wanted: c.Wanted(h.Name), Containers: []ContainerStatus{},
 			Leaves: h.Leaves}
 		if p, is := wrong[h.Name]; is {
 			s.Reached, s.Problem, s.Remedy = !p.Unreached, p.What, p.Remedy
 		} else {
-			s.fill(c.machines[h.Name], c.place.Name, c.Record)
+			s.fill(c.connected[h.Name], c.location.Name, c.Record)
 		}
 		if !s.Reached {
 			c.drop(h.Name)
@@ -99,7 +107,7 @@ func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
 	return all, ctx.Err()
 }
 
-func (s *HostStatus) fill(m *machine, cluster string, r layout.Record) {
+func (s *HostStatus) fill(m *connectedHost, cluster string, r layout.Record) {
 	s.Docker, s.Free, s.NVIDIA = m.found.Engine.Version, m.found.Free, m.found.GPUs
 	s.Cores, s.Load = m.found.Cores, m.found.Load
 	for _, o := range m.found.Containers {
@@ -111,10 +119,13 @@ func (s *HostStatus) fill(m *machine, cluster string, r layout.Record) {
 		if o.Labels[plan.ClusterLabel] == cluster {
 			one := ContainerStatus{Role: o.Labels[plan.RoleLabel], Name: o.Name, State: o.State,
 				Image: o.Image, Started: o.Started, Restarts: o.Restarts, Exit: o.Exit,
-				Login: o.Labels[plan.LoginLabel], Running: o.Running()}
+				Login: o.Labels[plan.LoginLabel], GPUs: plan.GPUsOf(o), Running: o.Running()}
 			if i, known := m.found.Images[o.ImageID]; known {
+				pin := r.Image(o.Image)
 				one.Digest = cmp.Or(i.Digest(o.Image), i.Content)
-				one.Other = !plan.Pins(r.Image(o.Image), i, m.found.Arch)
+				if one.Other = !plan.Pins(pin, i, m.found.Arch); !one.Other {
+					one.Digest = cmp.Or(pin.Name(m.found.Arch), one.Digest)
+				}
 			}
 			s.Containers = append(s.Containers, one)
 		}
@@ -135,9 +146,13 @@ func (c *Cluster) Wanted(host string) []string {
 	return roles
 }
 
-// Logs copies what a container of the cluster printed: that of a role, or of a host's worker. LogOptions say what of it.
-func (c *Cluster) Logs(ctx context.Context, host, role string, o docker.LogOptions, out io.Writer) error {
-	if !slices.ContainsFunc(c.Record.Hosts, func(h layout.RecordHost) bool { return h.Name == host }) {
+// Logs copies what a container of the cluster printed: that of a role, or of a host's worker.
+// LogOptions say what of it.
+func (c *Cluster) Logs(ctx context.Context, host, role string, o docker.LogOptions,
+	out io.Writer) error {
+	if !slices.ContainsFunc(c.Record.Hosts, func(h layout.RecordHost) bool {
+		return h.Name == host
+	}) {
 		return fmt.Errorf("there is no host %s in the cluster", host)
 	}
 	away, err := c.reach(ctx, host)
@@ -147,15 +162,15 @@ func (c *Cluster) Logs(ctx context.Context, host, role string, o docker.LogOptio
 	if len(away) > 0 {
 		return away
 	}
-	engine, err := c.machines[host].docker(ctx)
+	engine, err := c.connected[host].docker(ctx)
 	if err != nil {
 		return err
 	}
 	return engine.Logs(ctx, c.wanted().Container(role), o, out)
 }
 
-// LoginLink has the monitor make a link that logs in once, for a browser that reaches it by that URL. Its sessions end
-// when the grant, a random id, is revoked.
+// LoginLink has the monitor make a link that logs in once, for a browser that reaches it by that
+// URL. Its sessions end when the grant, a random id, is revoked.
 func (c *Cluster) LoginLink(ctx context.Context, url, grant string) (string, error) {
 	return c.inMonitor(ctx, "link", "--url", url, "--grant", grant)
 }
@@ -166,9 +181,10 @@ func (c *Cluster) RevokeLogin(ctx context.Context, grant string) error {
 	return err
 }
 
-// inMonitor runs `sweepd monitor` in the container of the monitor, with its state folder, and returns what it prints.
+// inMonitor runs `sweepd monitor` in the container of the monitor, with its state folder, and
+// returns what it prints.
 func (c *Cluster) inMonitor(ctx context.Context, name string, options ...string) (string, error) {
-	m, there := c.machines[c.place.Master]
+	m, there := c.connected[c.location.Master]
 	if !there {
 		return "", c.away()
 	}
@@ -178,9 +194,11 @@ func (c *Cluster) inMonitor(ctx context.Context, name string, options ...string)
 	}
 	var out, said output
 	code, err := engine.Exec(ctx, c.wanted().Container(plan.Monitor), docker.Command{
-		Argv: append([]string{path.Join(layout.ProgramAt, layout.Program), "monitor", name, "--state", layout.StateAt}, options...)}, nil, &out, &said)
+		Argv: append([]string{path.Join(layout.ProgramAt, layout.Program), "monitor", name,
+			"--state", layout.StateAt}, options...)}, nil, &out, &said)
 	if err == nil && code != 0 {
-		err = fmt.Errorf("sweepd monitor %s: %s", name, bytes.TrimSpace(slices.Concat(said.Bytes(), out.Bytes())))
+		err = fmt.Errorf("sweepd monitor %s: %s", name,
+			bytes.TrimSpace(slices.Concat(said.Bytes(), out.Bytes())))
 	}
 	return string(bytes.TrimSpace(out.Bytes())), err
 }

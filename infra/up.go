@@ -38,9 +38,10 @@ func (n *NoMaster) Error() string {
 	return text
 }
 
-// Up makes a cluster what is asked for. It changes nothing before everything was looked at: what is wrong with any host is an
-// error of type plan.Problems, *NoMaster, *Locked, or the *StepErrors of what failed later. What this call made is taken back when it
-// fails or ctx ends, unless the request says to keep it.
+// Up makes a cluster what is asked for. It changes nothing before everything was looked at: what is
+// wrong with any host is an error of type plan.Problems, *NoMaster, *Locked, or the *StepErrors of
+// what failed later. What this call made is taken back when it fails or ctx ends, unless the
+// request says to keep it.
 func Up(ctx context.Context, r Request, o Options) (Result, error) {
 	begun := o.Now()
 	u := &up{session: newSession(r.Owner, r.Name, o), request: r}
@@ -59,7 +60,7 @@ func Up(ctx context.Context, r Request, o Options) (Result, error) {
 	}
 	r = u.request
 	result.Cluster = &Cluster{session: u.session, Record: result.Record,
-		place: Place{Name: r.Name, Owner: r.Owner, Folder: r.Folder, Master: r.Master,
+		location: Location{Name: r.Name, Owner: r.Owner, Folder: r.Folder, Master: r.Master,
 			Targets: r.Targets}}
 	return result, nil
 }
@@ -95,6 +96,7 @@ func (u *up) run(ctx context.Context) (Result, error) {
 	u.askForImages(ctx)
 	p := plan.Make(u.request.Cluster, u.found(), u.old)
 	u.warnOfLeftBehind(p)
+	u.warnOfHeldBack()
 	result := Result{Plan: p, Record: p.Record, Skipped: u.skipped}
 	large := u.large(p)
 	if u.request.DryRun != nil {
@@ -122,7 +124,7 @@ func (u *up) run(ctx context.Context) (Result, error) {
 // How much is new to a host that has a revision is known when it is brought.
 func (u *up) large(p plan.Plan) *filesync.LargeError {
 	for _, s := range p.Steps {
-		if _, brings := s.Do.(plan.Files); brings && u.machines[s.Host].found.Revision == "" {
+		if _, brings := s.Do.(plan.Files); brings && u.connected[s.Host].found.Revision == "" {
 			large, _ := errors.AsType[*filesync.LargeError](
 				filesync.CheckSize(u.request.Files.Entries))
 			return large
@@ -134,7 +136,7 @@ func (u *up) large(p plan.Plan) *filesync.LargeError {
 // found is what is known of the hosts.
 func (u *up) found() map[string]plan.Found {
 	all := map[string]plan.Found{}
-	for n, m := range u.machines {
+	for n, m := range u.connected {
 		all[n] = m.found
 	}
 	return all
@@ -155,7 +157,7 @@ func (u *up) locks(ctx context.Context) (release func(), err error) {
 		return release, nil
 	}
 	for _, n := range u.reached() {
-		m := u.machines[n]
+		m := u.connected[n]
 		if m.found.Shares != "" {
 			continue
 		}
@@ -170,7 +172,7 @@ func (u *up) locks(ctx context.Context) (release func(), err error) {
 
 // unchanged makes sure that nobody has changed the cluster between the look at it and the lock.
 func (u *up) unchanged(ctx context.Context) error {
-	now, err := u.record(ctx, u.machines[u.request.Master])
+	now, err := u.record(ctx, u.connected[u.request.Master])
 	if err == nil && !now.Equal(u.old) {
 		err = errors.New("somebody else has changed this cluster just now: call infrainit again")
 	}
@@ -179,7 +181,7 @@ func (u *up) unchanged(ctx context.Context) error {
 
 // list looks again at what is there, now that nobody else changes it.
 func (u *up) list(ctx context.Context) error {
-	errs := u.each(u.reached(), func(m *machine) error {
+	errs := u.each(u.reached(), func(m *connectedHost) error {
 		var refs []string
 		for _, h := range u.request.Hosts {
 			if h.Name == m.name {
@@ -194,9 +196,11 @@ func (u *up) list(ctx context.Context) error {
 	return u.credentials(ctx)
 }
 
-// running asks a master that runs what its workers run. Only the words of the plan depend on it.
+// running asks a master that runs what its workers run, and which were drained for their
+// replacement. Without an answer the plan says nothing of that, and they take tasks again all the
+// same.
 func (u *up) running(ctx context.Context) {
-	m := u.machines[u.request.Master]
+	m := u.connected[u.request.Master]
 	if !slices.ContainsFunc(m.found.Containers, func(c docker.Container) bool {
 		return c.Name == u.request.Container(plan.Master) && c.State == "running"
 	}) {
@@ -209,8 +213,8 @@ func (u *up) running(ctx context.Context) {
 		return
 	}
 	for _, w := range workers {
-		if m, there := u.machines[w.Name]; there {
-			m.found.Running = w.Running
+		if m, there := u.connected[w.Name]; there {
+			m.found.Running, m.found.Drained = w.Running, w.Replaced
 		}
 	}
 }
@@ -223,13 +227,16 @@ func (u *up) apply(ctx context.Context, p plan.Plan) (layout.Record, error) {
 	for _, i := range p.Record.Images {
 		a.images[i.Ref] = i
 	}
-	err := execute(ctx, p.Steps, u.o.Now, a.do, func(s plan.Step, took time.Duration) { u.o.Report.Did(s.Host, s.Title, took) })
-	if err != nil && !u.request.Keep && len(a.undone) > 0 {
-		u.o.Report.Warn("", "it did not work out: what this call made is removed again")
+	err := execute(ctx, p.Steps, u.o.Now, a.do, func(s plan.Step, took time.Duration) {
+		u.o.Report.Did(s.Host, s.Title, took)
+	})
+	if err != nil && !u.request.Keep && len(a.undos) > 0 {
+		u.o.Report.Warn("", "failed; rolling back the changes of this run")
 		err = errors.Join(err, a.rollback(ctx))
 	}
 	if err != nil && a.rotating() {
-		u.o.Report.Warn("", "the new passwords and certificates are not in use everywhere yet: infrainit -f goes on with it")
+		u.o.Report.Warn("", "the new passwords and certificates are not in use everywhere yet: "+
+			"infrainit -f goes on with it")
 	}
 	return a.withImages(p.Record), err
 }

@@ -1,6 +1,7 @@
 package infra_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -69,7 +70,8 @@ func TestUp(t *testing.T) {
 		if err != nil || result.Plan.Changes {
 			t.Errorf("%+v, %v", result.Plan.Steps, err)
 		}
-		if now := f.hosts["gpu1"].engine.changed() + f.hosts["gpu2"].engine.changed(); now != changed {
+		if now := f.hosts["gpu1"].engine.changed() +
+			f.hosts["gpu2"].engine.changed(); now != changed {
 			t.Errorf("%d requests changed something", now-changed)
 		}
 	})
@@ -92,9 +94,9 @@ func TestUp(t *testing.T) {
 		if r := f.record("gpu1"); len(r.Hosts) != 2 || !r.Hosts[1].Leaves {
 			t.Errorf("%+v", r)
 		}
-		want := warning{"gpu2", "it is off, or cannot be asked (connect to gpu2: no route to host): " +
-			"it gets no tasks now. When it is back, infrainit -f removes its container; if it never comes back: " +
-			"infrainit -f --skip-bad"}
+		want := warning{"gpu2", "it is off, or cannot be asked (connect to gpu2: no route to " +
+			"host): it gets no tasks now. When it is back, infrainit -f removes its container; " +
+			"if it never comes back: infrainit -f --skip-bad"}
 		if !slices.Contains(f.told, want) {
 			t.Errorf("%q", f.told)
 		}
@@ -145,7 +147,8 @@ func TestRollback(t *testing.T) {
 		t.Run(fails.role, func(t *testing.T) {
 			t.Parallel()
 			f := newHosts(t, "gpu1", "gpu2")
-			f.hosts[fails.host].engine.refuses["mlframework-c-"+fails.role] = "no space left on device"
+			f.hosts[fails.host].engine.refuses["mlframework-c-"+fails.role] = "no space left on " +
+				"device"
 			_, err := f.up(f.request("gpu1", "gpu2"))
 			var step *infra.StepError
 			if !errors.As(err, &step) || step.Host != fails.host ||
@@ -242,7 +245,8 @@ func TestHostsWithFaults(t *testing.T) {
 		os.WriteFile(marker, layout.NewMarker("ben", "c").Encode(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.up(f.request("gpu1")); err == nil || !strings.Contains(err.Error(), "ben's cluster") {
+	if _, err := f.up(f.request("gpu1")); err == nil || !strings.Contains(err.Error(),
+		"ben's cluster") {
 		t.Errorf("%v", err)
 	}
 	items, err := os.ReadDir(f.hosts["gpu1"].home)
@@ -251,25 +255,123 @@ func TestHostsWithFaults(t *testing.T) {
 	}
 }
 
-// A host that was away when it left, and that is added again when it is back, takes tasks.
+// A host that was away when it left, and that is added again when it is back, takes tasks, and has
+// the files of open sweeps by then.
 func TestAHostThatIsAddedAgain(t *testing.T) {
 	t.Parallel()
 	for _, givenUp := range []bool{false, true} {
 		f := newHosts(t, "gpu1", "gpu2", "gpu3")
+		dir := t.TempDir()
+		request := func(text string, names ...string) infra.Request {
+			r := f.request(names...)
+			r.Files, r.SkipBad = f.project(dir, text), givenUp
+			r.Project.Revision = r.Files.Revision()
+			return r
+		}
 		f.drained["gpu3"] = true // as when a call before was cut off
-		if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
+		if _, err := f.up(request("one", "gpu1", "gpu2", "gpu3")); err != nil {
 			t.Fatal(err)
 		}
 		f.away["gpu3"] = true
-		r := f.request("gpu1", "gpu2")
-		r.SkipBad = givenUp
+		r := request("two", "gpu1", "gpu2")
 		if _, err := f.up(r); err != nil || !f.drained["gpu3"] {
 			t.Fatal(err, f.drained)
 		}
+		f.open = []string{r.Project.Revision}
+		f.resumed = func(worker string) {
+			if _, err := os.Stat(filepath.Join(f.root(worker).Releases(), f.open[0])); err != nil {
+				t.Errorf("given up: %v: %s takes tasks: %v", givenUp, worker, err)
+			}
+		}
 		delete(f.away, "gpu3")
-		_, err := f.up(f.request("gpu1", "gpu2", "gpu3"))
+		_, err := f.up(request("three", "gpu1", "gpu2", "gpu3"))
 		if err != nil || f.drained["gpu3"] || len(f.state("gpu3")) != 1 {
 			t.Errorf("given up: %v: %v, %v, %v", givenUp, err, f.drained, f.state("gpu3"))
+		}
+	}
+}
+
+// A worker that a person drained stays so whatever is changed, and one that infrainit drained does
+// not, also when the call was cut off.
+func TestDrainedWorkers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		byPerson, fails, cutOff, deaf bool
+		// questions for workers, first of all the one before the plan
+		unanswered int
+		want       bool
+	}{
+		"by infrainit":                   {},
+		"by infrainit, which fails":      {fails: true},
+		"by infrainit, which is cut off": {fails: true, cutOff: true, want: true},
+		"by infrainit, whose rollback does not reach the master": {fails: true, deaf: true,
+			want: true},
+		"by infrainit, with no answer before the plan": {unanswered: 1},
+		"by infrainit, which is cut off and has no answer before the plan": {fails: true,
+			cutOff: true, unanswered: 1, want: true},
+		"by a person": {byPerson: true, want: true},
+		"by a person; infrainit has no answer before the plan": {byPerson: true, unanswered: 1,
+			want: true},
+		"by a person; infrainit fails": {byPerson: true, fails: true, want: true},
+		"by a person; infrainit is cut off": {byPerson: true, fails: true, cutOff: true,
+			want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newHosts(t, "gpu1", "gpu2")
+			if _, err := f.up(f.request("gpu1", "gpu2")); err != nil {
+				t.Fatal(err)
+			}
+			f.drained["gpu2"], f.person["gpu2"] = c.byPerson, c.byPerson
+			f.unanswered, f.deaf = c.unanswered, c.deaf
+			const other = "python:3.14-slim"
+			f.hosts["gpu2"].engine.put(fakeImage{ref: other, version: "1"})
+			r := f.request("gpu1", "gpu2")
+			r.Project.Image, r.Now = other, false
+			r.Keep = c.cutOff // what was begun stays
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if c.fails {
+				f.hosts["gpu2"].engine.stopped = cancel
+			}
+			result, err := infra.Up(ctx, r, f.options())
+			if err == nil {
+				result.Cluster.Close()
+			}
+			if (err != nil) != c.fails || f.drained["gpu2"] != c.want {
+				t.Errorf("%v; drained: %v", err, f.drained["gpu2"])
+			}
+			f.hosts["gpu2"].engine.stopped = nil
+			f.unanswered, f.deaf = c.unanswered, false
+			if _, err := f.up(r); err != nil || f.drained["gpu2"] != c.byPerson {
+				t.Errorf("the next call: %v; drained: %v", err, f.drained["gpu2"])
+			}
+			const remedy = "`run-tasks workers resume gpu2` has it go on"
+			if warned := strings.Contains(strings.Join(f.warned, "\n"),
+				remedy); warned != c.byPerson {
+				t.Errorf("warnings: %q", f.warned)
+			}
+		})
+	}
+}
+
+// What the worker of a host runs that leaves while it is away is waited for, but not with --now.
+func TestAHostThatLeavesWhileItIsAway(t *testing.T) {
+	t.Parallel()
+	const polls = 5 // until the worker has finished; others than the drain ask for workers, too
+	for _, now := range []bool{false, true} {
+		f := newHosts(t, "gpu1", "gpu2", "gpu3")
+		if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
+			t.Fatal(err)
+		}
+		f.away["gpu3"], f.silent["gpu3"] = true, polls
+		r := f.request("gpu1", "gpu2")
+		r.Now = now
+		if _, err := f.up(r); err != nil {
+			t.Fatal(err)
+		}
+		if waited := f.silent["gpu3"] == 0; !f.drained["gpu3"] || waited == now {
+			t.Errorf("now: %v: drained: %v, waited: %v", now, f.drained["gpu3"], waited)
 		}
 	}
 }
@@ -278,7 +380,7 @@ func TestTheClusterOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	f := newHosts(t, "gpu1")
 	open := func() error {
-		_, err := infra.Open(t.Context(), infra.Place{Name: "c", Owner: "anna", Folder: "ml/c",
+		_, err := infra.Open(t.Context(), infra.Location{Name: "c", Owner: "anna", Folder: "ml/c",
 			Master: "gpu1", Targets: f.request("gpu1").Targets}, f.options())
 		return err
 	}
@@ -312,7 +414,8 @@ func TestAHostThatSaysTooMuch(t *testing.T) {
 	}
 }
 
-// Whoever controls the master's host chooses to whom commands connect: hosts that nobody listed here are told of.
+// Whoever controls the master's host chooses to whom commands connect: hosts that nobody listed
+// here are told of.
 func TestHostsThatNobodyListed(t *testing.T) {
 	t.Parallel()
 	f := newHosts(t, "gpu1", "gpu2")
@@ -321,16 +424,18 @@ func TestHostsThatNobodyListed(t *testing.T) {
 	}
 	told := func() (n int) {
 		for _, w := range f.warned {
-			if strings.Contains(w, "hosts that are not listed here") && strings.HasSuffix(w, ": gpu2 (gpu2)") {
+			if strings.Contains(w, "hosts that are not listed here") && strings.HasSuffix(w,
+				": gpu2 (gpu2)") {
 				n++
 			}
 		}
 		return n
 	}
-	place := infra.Place{Name: "c", Owner: "anna", Folder: "ml/c", Master: "gpu1", Targets: f.request("gpu1", "gpu2").Targets}
+	location := infra.Location{Name: "c", Owner: "anna", Folder: "ml/c", Master: "gpu1",
+		Targets: f.request("gpu1", "gpu2").Targets}
 	look := func() {
 		t.Helper()
-		c, err := infra.Open(t.Context(), place, f.options())
+		c, err := infra.Open(t.Context(), location, f.options())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,12 +450,140 @@ func TestHostsThatNobodyListed(t *testing.T) {
 	if n := told(); n > 0 {
 		t.Errorf("listed hosts are told of: %q", f.warned)
 	}
-	delete(place.Targets, "gpu2")
+	delete(location.Targets, "gpu2")
 	look()
 	if n := told(); n != 1 {
 		t.Errorf("told %d times: %q", n, f.warned)
 	}
 	if _, err := f.up(f.request("gpu1")); err != nil || told() != 2 {
 		t.Errorf("told %d times: %q, %v", told(), f.warned, err)
+	}
+}
+
+// The name of a host depends on which others are listed. Under another name the same machine would
+// be wanted and leave in one call.
+func TestAHostThatGetsAnotherName(t *testing.T) {
+	t.Parallel()
+	for _, joins := range []bool{false, true} {
+		f := newHosts(t, "gpu1", "gpu2", "gpu3")
+		if _, err := f.up(f.request("gpu1", "gpu2")); err != nil {
+			t.Fatal(err)
+		}
+		record, changes := f.record("gpu1"), f.hosts["gpu2"].engine.changed()
+		f.hosts["gpu2.lab"] = f.hosts["gpu2"]
+		r := f.request("gpu1", "gpu2.lab", "gpu3")
+		r.SkipBad = true
+		if joins {
+			r.Master = ""
+		}
+		_, err := f.up(r)
+		if err == nil || !strings.Contains(err.Error(),
+			"gpu2.lab: it is in the cluster as gpu2 (gpu2)") {
+			t.Errorf("joins: %v: %v", joins, err)
+		}
+		if d := cmp.Diff(record, f.record("gpu1")); d != "" ||
+			f.hosts["gpu2"].engine.changed() != changes {
+			t.Errorf("joins: %v: something was changed: %s", joins, d)
+		}
+		if d := cmp.Diff([]string{"gpu2 worker"}, f.state("gpu2", "gpu3")); d != "" {
+			t.Errorf("joins: %v: %s", joins, d)
+		}
+	}
+}
+
+// project is a folder with one file.
+func (f *fakeHosts) project(dir, text string) *projects.Manifest {
+	f.t.Helper()
+	err := os.WriteFile(filepath.Join(dir, "train.py"), []byte(text), 0o600)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	m, err := projects.Scan(f.t.Context(), dir, projects.Options{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return m
+}
+
+// The revision in force is what all workers have, also those on hosts that were left out.
+func TestFilesThatASkippedHostLacks(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2", "gpu3")
+	dir := t.TempDir()
+	up := func(text string) (revision string) {
+		t.Helper()
+		r := f.request("gpu1", "gpu2", "gpu3")
+		r.Files, r.SkipBad = f.project(dir, text), true
+		r.Project.Revision = r.Files.Revision()
+		if _, err := f.up(r); err != nil {
+			t.Fatal(err)
+		}
+		return r.Project.Revision
+	}
+	check := func(when, inForce string) {
+		t.Helper()
+		c, err := infra.Open(t.Context(), infra.Location{Name: "c", Owner: "anna", Folder: "ml/c",
+			Master: "gpu1", Targets: f.request("gpu1").Targets}, f.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if c.CurrentRevision() != inForce {
+			t.Errorf("%s: %s is in force, not %s", when, c.CurrentRevision(), inForce)
+		}
+		for host := range f.hosts {
+			if _, err := os.Stat(filepath.Join(f.root(host).Releases(), inForce)); err != nil {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+	}
+	one := up("one")
+	check("at first", one)
+	f.away["gpu3"] = true // to ssh alone: its worker runs on
+	for _, when := range []string{"without a host", "once more"} {
+		f.warned = nil
+		up("two")
+		check(when, one)
+		if want := "the project's files are in force when gpu3 can get them: infrainit -f; until " +
+			"then run-tasks --as-pushed"; !slices.Contains(f.warned, want) {
+			t.Errorf("%s: warnings: %q", when, f.warned)
+		}
+	}
+	f.warned = nil
+	up("one")
+	if len(f.warned) != 1 { // that the host is left out
+		t.Errorf("of files that are in force: %q", f.warned)
+	}
+	delete(f.away, "gpu3")
+	check("when the host is back", up("two"))
+}
+
+// Who joins does not put files in force that other workers lack, whichever hosts are listed.
+func TestFilesOfAHostThatJoins(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2")
+	dir := t.TempDir()
+	r := f.request("gpu1", "gpu2")
+	r.Files = f.project(dir, "one")
+	r.Project.Revision = r.Files.Revision()
+	if _, err := f.up(r); err != nil {
+		t.Fatal(err)
+	}
+	join := f.request("gpu1", "gpu2")
+	join.Master = "" // its host becomes a worker's
+	join.Hosts[0].Work, join.Hosts[1].Work = join.Hosts[1].Work, nil
+	join.Files = f.project(dir, "two")
+	join.Project.Revision = join.Files.Revision()
+	if _, err := f.up(join); err != nil {
+		t.Fatal(err)
+	}
+	c, err := infra.Open(t.Context(), infra.Location{Name: "c", Owner: "anna", Folder: "ml/c",
+		Master: "gpu1", Targets: r.Targets}, f.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.CurrentRevision() != r.Project.Revision {
+		t.Errorf("%s is in force, not %s", c.CurrentRevision(), r.Project.Revision)
 	}
 }

@@ -12,33 +12,37 @@ import (
 	"time"
 )
 
-// AnswerTime is how long a driver may take for one question. On a host with eight GPUs and without persistence mode some seconds
-// are usual, as the driver begins anew with each question.
+// AnswerTime is how long a driver may take for one question. On a host with eight GPUs and without
+// persistence mode some seconds are usual, as the driver begins anew with each question.
 const AnswerTime = 10 * time.Second
 
 //go:embed script.sh
 var script string
 
-// Script is a program for sh, and its arguments, whose output Parse reads: for hosts that are reached in other ways than Detect's.
-// Each question to the driver takes at most limit, which is rounded up to seconds; after the first that takes longer no other is asked.
+// Script is a program for sh, and its arguments, whose output Parse reads: for hosts that are
+// reached in other ways than Detect's. Each question to the driver takes at most limit, which is
+// rounded up to seconds; after the first that takes longer no other is asked.
 func Script(limit time.Duration) (program string, arguments []string) {
 	return script, []string{strconv.Itoa(int((max(limit, 0) + time.Second - 1) / time.Second))}
 }
 
-// Detect reports the GPUs of this machine. A driver that does not answer costs limit and two seconds, whatever state it is in;
-// limit 0 is AnswerTime. What could not be found out is the report's Fault, and no error: errors are those of starting sh, and ctx's.
+// Detect reports the GPUs of this machine. A driver that does not answer costs limit and two
+// seconds, whatever state it is in; limit 0 is AnswerTime. What could not be found out is the
+// report's Fault, and no error: errors are those of starting sh, and ctx's.
 func Detect(ctx context.Context, limit time.Duration) (Report, error) {
 	if limit <= 0 {
 		limit = AnswerTime
 	}
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
-	// A process that hangs in the driver outlives the script's own limit: nothing ends it. So the script is left after a silence.
+	// A process that hangs in the driver outlives the script's own limit: nothing ends it. So the
+	// script is left after a silence.
 	silence := limit + time.Second
 	timer := time.AfterFunc(silence, stop)
 	defer timer.Stop()
 	program, arguments := Script(limit)
-	cmd := exec.CommandContext(bounded, "sh", append([]string{"-c", program, "sh"}, arguments...)...)
+	cmd := exec.CommandContext(bounded, "sh", append([]string{"-c", program, "sh"},
+		arguments...)...)
 	cmd.WaitDelay = time.Second
 	out := &output{heard: func() { timer.Reset(silence) }}
 	cmd.Stdout = out

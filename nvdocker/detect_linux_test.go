@@ -2,6 +2,7 @@ package nvdocker
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +15,8 @@ import (
 func fake(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte("#!/bin/sh\n"+script),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
@@ -28,15 +30,18 @@ func TestDetect(t *testing.T) {
 *) echo "| NVIDIA-SMI 550.54.15   Driver Version: 550.54.15   CUDA Version: 12.4 |" ;;
 esac`)
 	r, err := Detect(t.Context(), 0)
-	if err != nil || r.Fault != nil || r.CUDA != "12.4" || r.Driver != "550.54.15" || len(r.GPUs) != 1 {
+	if err != nil || r.Fault != nil || r.CUDA != "12.4" || r.Driver != "550.54.15" ||
+		len(r.GPUs) != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if g := r.GPUs[0]; len(g.Processes) != 1 || g.Processes[0].Name != "/opt/a, b" || g.Processes[0].Memory != 512<<20 || g.Free() {
+	if g := r.GPUs[0]; len(g.Processes) != 1 || g.Processes[0].Name != "/opt/a, b" ||
+		g.Processes[0].Memory != 512<<20 || g.Free(Idle) {
 		t.Errorf("%+v", g)
 	}
 }
 
-// A driver of before 2020 does not know the field of split GPUs, and answers nothing when it is asked for it.
+// A driver of before 2020 does not know the field of split GPUs, and answers nothing when it is
+// asked for it.
 func TestDetectAsksOldDriversAgain(t *testing.T) {
 	fake(t, `case "$*" in
 *mig.mode*) echo 'Field "mig.mode.current" is not a valid field to query.'; exit 2 ;;
@@ -60,7 +65,8 @@ func TestDetectLeavesADriverThatHangs(t *testing.T) {
 			fake(t, script)
 			if script == "" {
 				dir := t.TempDir()
-				if err := os.WriteFile(filepath.Join(dir, "timeout"), []byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, "timeout"),
+					[]byte("#!/bin/sh\nexec sleep 60\n"), 0o755); err != nil {
 					t.Fatal(err)
 				}
 				t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
@@ -70,8 +76,64 @@ func TestDetectLeavesADriverThatHangs(t *testing.T) {
 			if err != nil || (r.Fault == nil) != (name == "it hangs further on") {
 				t.Errorf("%+v, %v", r, err)
 			}
-			if took := time.Since(begin); took > 15*time.Second { // far below what the program takes
+			// far below what the program takes
+			if took := time.Since(begin); took > 15*time.Second {
 				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// In a container that has some of its host's GPUs the others are not there, and not lost.
+func TestGPUsOfOthersAreNotLost(t *testing.T) {
+	const answer = `case "$*" in
+--query-gpu=*) echo "0, GPU-1, NVIDIA L4, 00000000:01:00.0, 570.133.07, 23034, 4, 0, 41, Enabled, 0, [N/A]" ;;
+esac`
+	for name, c := range map[string]struct {
+		devices, want string
+	}{
+		"the host":           {"nvidiactl nvidia0 nvidia1", "GPU-1 GPU-2 (lost)"},
+		"a container":        {"nvidiactl nvidia0", "GPU-1"},
+		"devices in no /dev": {"", "GPU-1 GPU-2 (lost)"}, // as with WSL
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake(t, answer)
+			root := t.TempDir()
+			for i, bus := range []string{"0000:01:00.0", "0000:02:00.0"} {
+				dir := filepath.Join(root, "gpus", bus)
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				text := fmt.Sprintf("Model: \t\t NVIDIA L4\nGPU UUID: \t GPU-%d\n"+
+					"Device Minor: \t %d\n", i+1, i)
+				if err := os.WriteFile(filepath.Join(dir, "information"), []byte(text),
+					0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, device := range strings.Fields(c.devices) {
+				if err := os.WriteFile(filepath.Join(root, device), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			program, arguments := Script(0)
+			program = strings.NewReplacer("/proc/driver/nvidia/", root+"/", "/dev/nvidia",
+				root+"/nvidia").Replace(program)
+			out, err := exec.Command("sh", append([]string{"-c", program, "sh"},
+				arguments...)...).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, g := range Parse(out).GPUs {
+				text := g.UUID
+				if g.Lost != "" {
+					text += " (lost)"
+				}
+				got = append(got, text)
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("%q, not %q", got, c.want)
 			}
 		})
 	}
@@ -98,14 +160,17 @@ func TestScriptInShells(t *testing.T) {
 			t.Logf("%s is not here", shell[0])
 			continue
 		}
-		out, err := exec.Command(shell[0], append(append(shell[1:], "-c", program, "sh"), arguments...)...).CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "gpu= 6\n") || !strings.HasSuffix(string(out), "done yes\n") {
+		out, err := exec.Command(shell[0], append(append(shell[1:], "-c", program, "sh"),
+			arguments...)...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "gpu= 6\n") ||
+			!strings.HasSuffix(string(out), "done yes\n") {
 			t.Errorf("%s: %v\n%s", shell, err, out)
 		}
 	}
 }
 
-// TestRealGPUs runs where there are some: what is detected agrees with what nvidia-smi prints by itself.
+// TestRealGPUs runs where there are some: what is detected agrees with what nvidia-smi prints by
+// itself.
 func TestRealGPUs(t *testing.T) {
 	if out, err := exec.Command("nvidia-smi", "-L").CombinedOutput(); err != nil {
 		t.Skipf("no GPU answers here: nvidia-smi -L: %v: %s", err, out)
@@ -119,7 +184,8 @@ func TestRealGPUs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, g := range r.GPUs {
-		for _, want := range []string{"<uuid>" + g.UUID + "</uuid>", "<product_name>" + g.Name + "</product_name>"} {
+		for _, want := range []string{"<uuid>" + g.UUID + "</uuid>", "<product_name>" + g.Name +
+			"</product_name>"} {
 			if !strings.Contains(string(xml), want) {
 				t.Errorf("nvidia-smi -q -x has no %s", want)
 			}

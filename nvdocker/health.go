@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Idle is how much of a GPU's memory may be in use while it counts as free, in bytes: desktops and the driver take some.
+// Idle is how much of a GPU's memory may be in use while it counts as free, in bytes, where its
+// user does not say otherwise: the driver takes some, and a plain desktop.
 const Idle = 300 << 20
 
 // Xid is an error that the driver wrote to the kernel's log.
@@ -18,8 +19,10 @@ type Xid struct {
 	Text string
 }
 
-// xid is such a line: "NVRM: Xid (PCI:0000:0b:00): 79, pid=1896, GPU has fallen off the bus." Before driver 510 pid= is not there.
-var xid = regexp.MustCompile(`NVRM: Xid \(PCI:([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})[^)]*\): ([0-9]{1,4})(?:, (.*))?`)
+// xid is such a line: "NVRM: Xid (PCI:0000:0b:00): 79, pid=1896, GPU has fallen off the bus."
+// Before driver 510 pid= is not there.
+var xid = regexp.MustCompile(
+	`NVRM: Xid \(PCI:([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})[^)]*\): ([0-9]{1,4})(?:, (.*))?`)
 
 // Xids finds the driver's errors in the kernel's log, in its order.
 func Xids(log string) (all []Xid) {
@@ -32,8 +35,9 @@ func Xids(log string) (all []Xid) {
 	return all
 }
 
-// broken are the errors after which a GPU is not fit to work until it is reset, the host is booted, or the card is replaced. The rest
-// are mostly faults of programs, as 13, 31 and 43 are, or have no consequence. Source: NVIDIA's Xid catalog,
+// broken are the errors after which a GPU is not fit to work until it is reset, the host is booted,
+// or the card is replaced. The rest are mostly faults of programs, as 13, 31 and 43 are, or have no
+// consequence. Source: NVIDIA's Xid catalog,
 // https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html.
 var broken = map[int]string{
 	46:  "it stopped processing",
@@ -53,25 +57,31 @@ var broken = map[int]string{
 	154: "it has to be reset",
 }
 
-// recovered is Xid 154 of a GPU that needs nothing any more, as after a reset: "GPU recovery action changed from 0x1 (GPU Reset
-// Required) to 0x0 (None)". Drivers write it from 570 on.
+// recovered is Xid 154 of a GPU that needs nothing any more, as after a reset: "GPU recovery action
+// changed from 0x1 (GPU Reset Required) to 0x0 (None)". Drivers write it from 570 on.
 var recovered = regexp.MustCompile(`to 0x[0-9a-fA-F]+ \(None\)`)
 
-// Health is what keeps a GPU from work, each with what to do; nil: nothing. Xids are in the order of the kernel's log, of whichever
-// GPU; nil where that log may not be read. Those before an Xid 154 that says that the GPU needs no recovery any more do not count.
-// Older drivers do not tell of a reset: then the caller passes the Xids since the last reset of the GPU or boot of the host.
+// Health is what keeps a GPU from work, each with what to do; nil: nothing. Its use, by whomever,
+// is not among them: see InUse. Xids are in the order of the kernel's log, of whichever GPU; nil
+// where that log may not be read. Those before an Xid 154 that says that the GPU needs no recovery
+// any more do not count. Older drivers do not tell of a reset: then the caller passes the Xids
+// since the last reset of the GPU or boot of the host.
 func Health(g GPU, xids []Xid) (problems []Problem) {
 	what := "GPU " + g.Number()
 	if g.Lost != "" {
-		p := Problem{what + " does not answer: " + g.Lost, "reboot the host; if it comes again look at power, heat and seat of the card"}
+		p := Problem{what + " does not answer: " + g.Lost,
+			"reboot the host; if it comes again look at power, heat and seat of the card"}
 		if known := Explain(g.Lost); known != nil {
 			p.Remedy = known.Remedy
 		}
 		problems = append(problems, p)
 	}
 	if g.Errors > 0 {
-		problems = append(problems, Problem{fmt.Sprintf("%s: its memory had %d uncorrected errors (ECC)", what, g.Errors),
-			"end its programs and reset it (sudo nvidia-smi --gpu-reset -i " + strconv.Itoa(g.Index) + "), or reboot the host; if it comes again replace the card"})
+		problems = append(problems, Problem{fmt.Sprintf("%s: its memory had %d uncorrected "+
+			"errors (ECC)", what, g.Errors),
+			"end its programs and reset it (sudo nvidia-smi --gpu-reset -i " +
+				g.Number() +
+				"), or reboot the host; if it comes again replace the card"})
 	}
 	seen := map[int]bool{}
 	for _, x := range slices.Backward(xids) {
@@ -87,45 +97,43 @@ func Health(g GPU, xids []Xid) (problems []Problem) {
 		}
 		seen[x.Code] = true
 		problems = append(problems, Problem{fmt.Sprintf("%s: %s (Xid %d)", what, why, x.Code),
-			"reset it (sudo nvidia-smi --gpu-reset -i " + g.Number() + ") or reboot the host; the kernel's log has more: dmesg | grep Xid"})
-	}
-	if owned, known := g.owned(); known && g.Lost == "" && g.Used-owned > 2*Idle && len(g.Processes) == 0 {
-		problems = append(problems, Problem{fmt.Sprintf("%s: %s of its memory are in use, and no program has them", what, size(g.Used)),
-			"a program that was killed may have left them: wait a minute, then reset the GPU (sudo nvidia-smi --gpu-reset -i " + strconv.Itoa(g.Index) +
-				"); in a container other programs are not seen: look on the host"})
+			"reset it (sudo nvidia-smi --gpu-reset -i " + g.Number() + ") or reboot the host; " +
+				"the kernel's log has more: dmesg | grep Xid"})
 	}
 	return problems
 }
 
-// owned is the memory that programs have, in bytes; false where it is not known.
-func (g GPU) owned() (bytes int64, known bool) {
-	if g.Used == Unknown || g.MIG {
-		return 0, false
-	}
-	for _, p := range g.Processes {
-		if p.Memory == Unknown {
-			return 0, false
-		}
-		bytes += p.Memory
-	}
-	return bytes, true
+// Free reports whether nobody uses a GPU: it answers, no program computes on it, and no more than
+// idle bytes of its memory are in use.
+func (g GPU) Free(idle int64) bool {
+	return g.Lost == "" && len(g.Processes) == 0 && (g.Used == Unknown || g.Used <= idle)
 }
 
-// Free reports whether nobody uses a GPU: it answers, no program runs on it, and less than Idle of its memory is in use.
-func (g GPU) Free() bool {
-	return g.Lost == "" && len(g.Processes) == 0 && (g.Used == Unknown || g.Used <= Idle)
+// Unavailable says why no program should get a GPU now, for people, and whether it is unfit: else
+// somebody uses it, which is no reason against who that is. "" is a GPU that is fit and free.
+// Memory that no program seems to have is in use by programs that are not seen from here: those
+// that draw, and those outside of a container. Idle is that of Free.
+func (g GPU) Unavailable(idle int64) (reason string, unfit bool) {
+	if problems := Health(g, nil); len(problems) > 0 {
+		return problems[0].Cause, true
+	}
+	if use := g.InUse(idle); use != "" {
+		return "busy: " + use, false
+	}
+	return "", false
 }
 
-// Unavailable is what Assign's used needs of GPUs that no program should get now: all of each device,
-// by UUID, of GPUs that do not answer, that Health finds unfit, or that somebody uses. The instances
-// of a GPU that is split are among them: which of them a program uses is not known. Callers add the
-// shares that they have given out themselves. Xids are as for Health.
+// Unavailable is what Assign's used needs of GPUs that no program should get now: all of each
+// device, by UUID, of GPUs that do not answer, that Health finds unfit, or that somebody uses. The
+// instances of a GPU that is split are among them: which of them a program uses is not known.
+// Callers add the shares that they have given out themselves. Xids are as for Health,
+// and idle is that of Free.
 //
 // Nothing is reserved: two programs that call Detect and Assign at the same time get the same GPU.
-func Unavailable(gpus []GPU, xids []Xid) map[string]float64 {
+func Unavailable(gpus []GPU, xids []Xid, idle int64) map[string]float64 {
 	used := map[string]float64{}
 	for _, g := range gpus {
-		if g.Free() && len(Health(g, xids)) == 0 {
+		if g.Free(idle) && len(Health(g, xids)) == 0 {
 			continue
 		}
 		if g.UUID != "" {

@@ -16,7 +16,8 @@ NVRM: Xid (PCI:0000:3b:00): 31, pid=99, name=python, Ch 00000008, intr 10000000.
 
 func TestXids(t *testing.T) {
 	all := Xids(kernelLog)
-	if len(all) != 5 || all[1] != (Xid{"0000:2b:00", 79, "GPU has fallen off the bus."}) || all[3].Bus != "0000:3b:00" || all[3].Code != 119 {
+	if len(all) != 5 || all[1] != (Xid{"0000:2b:00", 79, "GPU has fallen off the bus."}) ||
+		all[3].Bus != "0000:3b:00" || all[3].Code != 119 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -35,24 +36,35 @@ func TestHealth(t *testing.T) {
 		want string
 	}{
 		{"well", well, "", ""},
-		{"faults of programs", well, "NVRM: Xid (PCI:0000:3b:00): 31, pid=99\nNVRM: Xid (PCI:0000:3b:00): 13, x", ""},
-		{"another's fault", well, "NVRM: Xid (PCI:0000:2b:00): 79, GPU has fallen off the bus.", ""},
-		{"its processor", well, kernelLog, "GPU 2: its system processor (GSP) does not answer (Xid 119)"},
+		{"faults of programs", well, "NVRM: Xid (PCI:0000:3b:00): 31, pid=99\nNVRM: Xid " +
+			"(PCI:0000:3b:00): 13, x", ""},
+		{"another's fault", well, "NVRM: Xid (PCI:0000:2b:00): 79, GPU has fallen off the bus.",
+			""},
+		{"its processor", well, kernelLog, "GPU 2: its system processor (GSP) does not answer " +
+			"(Xid 119)"},
 		{"reset by its index", well, "NVRM: Xid (PCI:0000:3b:00): 95, x",
-			"GPU 2: its memory has an error that reached other programs (Xid 95): reset it (sudo nvidia-smi --gpu-reset -i 2)"},
-		{"to be reset", well, "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)", "GPU 2: it has to be reset (Xid 154)"},
+			"GPU 2: its memory has an error that reached other programs (Xid 95): reset it (sudo " +
+				"nvidia-smi --gpu-reset -i 2)"},
+		{"to be reset", well, "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from " +
+			"0x0 (None) to 0x1 (GPU Reset Required)", "GPU 2: it has to be reset (Xid 154)"},
 		{"was reset", well, "NVRM: Xid (PCI:0000:3b:00): 95, x\n" +
-			"NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)\n" +
-			"NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)", ""},
+			"NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 " +
+			"(GPU Reset Required)\nNVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed " +
+			"from 0x1 (GPU Reset Required) to 0x0 (None)", ""},
 		{"another was reset", well, "NVRM: Xid (PCI:0000:3b:00): 95, x\n" +
-			"NVRM: Xid (PCI:0000:2b:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
+			"NVRM: Xid (PCI:0000:2b:00): 154, GPU recovery action changed from 0x1 (GPU Reset " +
+			"Required) to 0x0 (None)",
 			"GPU 2: its memory has an error that reached other programs (Xid 95)"},
-		{"failed after its reset", well, "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)\n" +
-			"NVRM: Xid (PCI:0000:3b:00): 95, x", "GPU 2: its memory has an error that reached other programs (Xid 95)"},
-		{"lost", change(func(g *GPU) { g.Lost, g.Index = "GPU is lost", Unknown }), "", "GPU 0000:3b:00.0 does not answer: GPU is lost: reboot the host"},
-		{"errors", change(func(g *GPU) { g.Errors = 3 }), "", "GPU 2: its memory had 3 uncorrected errors (ECC)"},
-		{"nobody's memory", change(func(g *GPU) { g.Used = 6 << 30 }), "", "GPU 2: 6.0 GB of its memory are in use, and no program has them"},
-		{"a program's memory", change(func(g *GPU) { g.Used, g.Processes = 6<<30, []Process{{PID: 1, Memory: Unknown}} }), "", ""},
+		{"failed after its reset", well, "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action " +
+			"changed from 0x1 (GPU Reset Required) to 0x0 (None)\nNVRM: Xid (PCI:0000:3b:00): 95, x", "GPU 2: its memory has an error that reached other programs (Xid 95)"},
+		{"lost", change(func(g *GPU) { g.Lost, g.Index = "GPU is lost", Unknown }), "",
+			"GPU 0000:3b:00.0 does not answer: GPU is lost: reboot the host"},
+		{"errors", change(func(g *GPU) { g.Errors = 3 }), "",
+			"GPU 2: its memory had 3 uncorrected errors (ECC)"},
+		{"a desktop's memory", change(func(g *GPU) { g.Used = 6 << 30 }), "", ""},
+		{"a program's memory", change(func(g *GPU) {
+			g.Used, g.Processes = 6<<30, []Process{{PID: 1, Memory: Unknown}}
+		}), "", ""},
 		{"a split one's memory", change(func(g *GPU) { g.Used, g.MIG = 6<<30, true }), "", ""},
 	} {
 		var said []string
@@ -62,7 +74,8 @@ func TestHealth(t *testing.T) {
 			}
 			said = append(said, p.Error())
 		}
-		if text := strings.Join(said, "\n"); (text == "") != (c.want == "") || !strings.HasPrefix(text, c.want) || len(said) > 1 {
+		if text := strings.Join(said, "\n"); (text == "") != (c.want == "") ||
+			!strings.HasPrefix(text, c.want) || len(said) > 1 {
 			t.Errorf("%s: %q", c.name, said)
 		}
 	}
@@ -70,18 +83,19 @@ func TestHealth(t *testing.T) {
 
 func TestFreeAndBusy(t *testing.T) {
 	g := GPU{Used: 200 << 20}
-	if !g.Free() || g.Busy() != "" {
+	if !g.Free(Idle) || g.Busy() != "" {
 		t.Error("a GPU that only a desktop uses is not free")
 	}
 	g.Used = 400 << 20
-	if g.Free() {
+	if g.Free(Idle) {
 		t.Error("a GPU with 400 MB in use is free")
 	}
-	g.Processes = []Process{{PID: 411, User: "ben", Name: "/usr/bin/python", Memory: 6 << 30}, {PID: 412, Name: "a", Memory: Unknown}}
+	g.Processes = []Process{{PID: 411, User: "ben", Name: "/usr/bin/python", Memory: 6 << 30},
+		{PID: 412, Name: "a", Memory: Unknown}}
 	if got := g.Busy(); got != "ben, python (pid 411), 6.0 GB; a (pid 412)" {
 		t.Error(got)
 	}
-	if (GPU{Lost: "GPU is lost"}).Free() {
+	if (GPU{Lost: "GPU is lost"}).Free(Idle) {
 		t.Error("a lost GPU is free")
 	}
 }
@@ -89,34 +103,42 @@ func TestFreeAndBusy(t *testing.T) {
 // Messages as programs print them, and the words that their explanations have.
 func TestExplain(t *testing.T) {
 	for message, want := range map[string]string{
-		"Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 570.133":                                          "reboot",
-		"NVRM: API mismatch: client version 570.133.07, kernel module version 570.124.06":                                                    "reboot",
-		`docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].`:                                  "nvdocker-install",
-		`Error response from daemon: could not select device driver "nvidia" with capabilities: [[gpu]]`:                                     "nvdocker-install",
-		`docker: Error response from daemon: could not select device driver "cdi" with capabilities: [].`:                                    `"cdi": true`,
-		"stderr: nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown":                                         "driver is not loaded",
-		"nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file":                 "driver is not loaded",
-		"nvidia-container-cli: device error: GPU-1: unknown device":                                                                          "nvidia-smi -L",
-		"nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.6, please update your driver":                              "newer CUDA",
-		"Error 803: system has unsupported display driver / cuda driver combination":                                                         "newer CUDA",
-		"CUDA driver version is insufficient for CUDA runtime version":                                                                       "newer CUDA",
-		"error modifying OCI spec: failed to inject CDI devices: unresolvable CDI devices nvidia.com/gpu=all: unknown.":                      "nvidia-ctk cdi generate",
-		"CDI device injection failed: unresolvable CDI devices nvidia.com/gpu=0":                                                             "nvidia-ctk cdi generate",
-		"Failed to initialize NVML: Unknown Error":                                                                                           "lost its GPUs",
-		"Failed to initialize NVML: Insufficient Permissions":                                                                                "/dev/nvidia",
-		"docker: Error response from daemon: unknown or invalid runtime name: nvidia.":                                                       "runtime nvidia",
-		"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed": "modprobe nvidia",
+		"Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 570.133":         "reboot",
+		"NVRM: API mismatch: client version 570.133.07, kernel module version 570.124.06":                   "reboot",
+		`docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].`: "nvdocker-install",
+		`Error response from daemon: could not select device driver "nvidia" with capabilities: [[gpu]]`:    "nvdocker-install",
+		`docker: Error response from daemon: could not select device driver "cdi" with capabilities: [].`:   `"cdi": true`,
+		"stderr: nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown":        "driver is not loaded",
+		"nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: " +
+			"cannot open shared object file": "driver is not loaded",
+		"nvidia-container-cli: device error: GPU-1: unknown device": "nvidia-smi -L",
+		"nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.6, please " +
+			"update your driver": "newer CUDA",
+		"Error 803: system has unsupported display driver / cuda driver combination": "newer CUDA",
+		"CUDA driver version is insufficient for CUDA runtime version":               "newer CUDA",
+		"error modifying OCI spec: failed to inject CDI devices: unresolvable CDI devices " +
+			"nvidia.com/gpu=all: unknown.": "nvidia-ctk cdi generate",
+		"CDI device injection failed: unresolvable CDI devices nvidia.com/gpu=0":       "nvidia-ctk cdi generate",
+		"Failed to initialize NVML: Unknown Error":                                     "lost its GPUs",
+		"Failed to initialize NVML: Insufficient Permissions":                          "/dev/nvidia",
+		"docker: Error response from daemon: unknown or invalid runtime name: nvidia.": "runtime nvidia",
+		"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure " +
+			"that the latest NVIDIA driver is installed": "modprobe nvidia",
 		"No devices were found": "finds no GPU",
-		"Unable to determine the device handle for GPU 0000:02:00.0: GPU is lost. Reboot the system to recover this GPU": "fallen off the bus",
+		"Unable to determine the device handle for GPU 0000:02:00.0: GPU is lost. Reboot the " +
+			"system to recover this GPU": "fallen off the bus",
 		"RuntimeError: No CUDA GPUs are available":                                "CUDA_VISIBLE_DEVICES",
 		"Error 802: system not yet initialized":                                   "nvidia-fabricmanager",
 		"NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.":        "libnvidia-ml.so",
 		"modprobe: ERROR: could not insert 'nvidia': Key was rejected by service": "Secure Boot",
 		"could not insert 'nvidia': Required key not available":                   "Secure Boot",
-		"nvidia-container-cli: mount error: failed to add device rules: unable to find any existing device filters attached to the cgroup: bpf_prog_query(BPF_CGROUP_DEVICE) failed": "CDI",
+		"nvidia-container-cli: mount error: failed to add device rules: unable to find any " +
+			"existing device filters attached to the cgroup: bpf_prog_query(BPF_CGROUP_DEVICE) " +
+			"failed": "CDI",
 	} {
 		p := Explain(message)
-		if p == nil || !strings.Contains(p.Error(), want) && !strings.Contains(strings.ReplaceAll(p.Error(), "has lost", "lost"), want) {
+		if p == nil || !strings.Contains(p.Error(), want) &&
+			!strings.Contains(strings.ReplaceAll(p.Error(), "has lost", "lost"), want) {
 			t.Errorf("%s\n%v", message, p)
 		}
 	}
@@ -132,17 +154,31 @@ func TestSupports(t *testing.T) {
 		way    Way
 		want   string
 	}{
-		{"it lists the devices", Docker{Version: "28.2.2", SpecDirs: []string{"/etc/cdi"}, Discovered: []string{"nvidia.com/gpu=0"}, Runtimes: []string{"runc", "nvidia"}}, ByCDI, ""},
-		{"it lists none", Docker{Version: "28.2.2", SpecDirs: []string{"/etc/cdi"}, Runtimes: []string{"runc", "nvidia"}, Toolkit: "1.17.8", Specs: []string{"/etc/cdi/nvidia.yaml"}}, ByRequest, ""},
-		{"CDI with the switch", Docker{Version: "26.1.5", SpecDirs: []string{"/etc/cdi"}, Toolkit: "1.17.8", Specs: []string{"/etc/cdi/nvidia.yaml"}}, ByCDI, ""},
-		{"the switch, and no specification", Docker{Version: "26.1.5", SpecDirs: []string{"/etc/cdi"}, Toolkit: "1.17.8"}, ByNone, "there is no CDI specification"},
-		{"an old engine", Docker{Version: "20.10.24+dfsg1", Runtimes: []string{"runc", "nvidia"}, Toolkit: "1.13.5"}, ByRequest, ""},
-		{"not restarted", Docker{Version: "24.0.7", Runtimes: []string{"runc"}, Toolkit: "1.17.8"}, ByNone, "is not known to Docker"},
-		{"no toolkit", Docker{Version: "28.2.2", SpecDirs: []string{"/etc/cdi"}, Runtimes: []string{"runc"}}, ByNone, "no NVIDIA container toolkit"},
-		{"snap", Docker{Version: "28.1.1", Root: "/var/snap/docker/common/var-lib-docker", Runtimes: []string{"nvidia"}}, ByNone, "snap"},
+		{"it lists the devices", Docker{Version: "28.2.2", SpecDirs: []string{"/etc/cdi"},
+			Discovered: []string{"nvidia.com/gpu=0"}, Runtimes: []string{"runc", "nvidia"}}, ByCDI,
+			""},
+		{"it lists none", Docker{Version: "28.2.2", SpecDirs: []string{"/etc/cdi"},
+			Runtimes: []string{"runc", "nvidia"}, Toolkit: "1.17.8",
+			Specs: []string{"/etc/cdi/nvidia.yaml"}}, ByRequest, ""},
+		{"CDI with the switch", Docker{Version: "26.1.5", SpecDirs: []string{"/etc/cdi"},
+			Toolkit: "1.17.8", Specs: []string{"/etc/cdi/nvidia.yaml"}}, ByCDI, ""},
+		{"the switch, and no specification", Docker{Version: "26.1.5",
+			SpecDirs: []string{"/etc/cdi"}, Toolkit: "1.17.8"}, ByNone,
+			"there is no CDI specification"},
+		{"an old engine", Docker{Version: "20.10.24+dfsg1", Runtimes: []string{"runc", "nvidia"},
+			Toolkit: "1.13.5"}, ByRequest, ""},
+		{"not restarted", Docker{Version: "24.0.7", Runtimes: []string{"runc"}, Toolkit: "1.17.8"},
+			ByNone, "is not known to Docker"},
+		{"the hook, and no runtime", Docker{Version: "26.1.5", Runtimes: []string{"runc"},
+			Toolkit: "1.17.8", Hook: true}, ByRequest, ""},
+		{"no toolkit", Docker{Version: "28.2.2", SpecDirs: []string{"/etc/cdi"},
+			Runtimes: []string{"runc"}}, ByNone, "toolkit is not installed"},
+		{"snap", Docker{Version: "28.1.1", Root: "/var/snap/docker/common/var-lib-docker",
+			Runtimes: []string{"nvidia"}}, ByNone, "snap"},
 	} {
 		s := Supports(c.docker)
-		if s.Way != c.way || (s.Problem == nil) != (c.way != ByNone) || s.Problem != nil && !strings.Contains(s.Problem.Error(), c.want) {
+		if s.Way != c.way || (s.Problem == nil) != (c.way != ByNone) || s.Problem != nil &&
+			!strings.Contains(s.Problem.Error(), c.want) {
 			t.Errorf("%s: %+v %v", c.name, s.Way, s.Problem)
 		}
 	}
@@ -169,8 +205,10 @@ func TestAdvice(t *testing.T) {
 // Of GPUs that are split the instances are handed out: they are unavailable as the GPU is.
 func TestUnavailable(t *testing.T) {
 	split := func(i int, uuid string) GPU {
-		return GPU{UUID: "GPU-" + uuid, Index: i, Bus: "0000:0" + uuid + ":00.0", MIG: true, Errors: Unknown,
-			Instances: []Instance{{UUID: "MIG-" + uuid + "0"}, {UUID: "MIG-" + uuid + "1", Index: 1}}}
+		return GPU{UUID: "GPU-" + uuid, Index: i, Bus: "0000:0" + uuid + ":00.0", MIG: true,
+			Errors: Unknown,
+			Instances: []Instance{{UUID: "MIG-" + uuid + "0"}, {UUID: "MIG-" + uuid + "1",
+				Index: 1}}}
 	}
 	busy, sick, well := split(0, "a"), split(1, "b"), split(2, "c")
 	busy.Processes = []Process{{PID: 411}}
@@ -178,7 +216,8 @@ func TestUnavailable(t *testing.T) {
 	errors := GPU{UUID: "GPU-e", Index: 4, Bus: "0000:0e:00.0", Errors: 2}
 	idle := GPU{UUID: "GPU-f", Index: 5, Bus: "0000:0f:00.0", Errors: Unknown}
 	gpus := []GPU{busy, sick, well, lost, errors, idle}
-	used := Unavailable(gpus, Xids("NVRM: Xid (PCI:0000:0b:00): 79, GPU has fallen off the bus."))
+	used := Unavailable(gpus, Xids("NVRM: Xid (PCI:0000:0b:00): 79, GPU has fallen off the bus."),
+		Idle)
 	for _, d := range Devices(gpus) {
 		free := d.UUID == "MIG-c0" || d.UUID == "MIG-c1" || d.UUID == "GPU-f"
 		if free != (used[d.UUID] == 0) || !free && used[d.UUID] != 1 {
@@ -188,7 +227,8 @@ func TestUnavailable(t *testing.T) {
 	if used["GPU-d"] != 1 {
 		t.Error("a lost GPU is available")
 	}
-	if a, err := Assign(Devices(gpus), used, Need{Count: 1}); err != nil || a.Devices[0].UUID != "MIG-c0" && a.Devices[0].UUID != "GPU-f" {
+	if a, err := Assign(Devices(gpus), used, Need{Count: 1}); err != nil ||
+		a.Devices[0].UUID != "MIG-c0" && a.Devices[0].UUID != "GPU-f" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -117,9 +117,12 @@ func (p *parser) gpu(line string) bool {
 		p.GPUs, i = append(p.GPUs, GPU{}), len(p.GPUs)
 	}
 	p.Driver = cmp.Or(told(f[fieldDriver]), p.Driver)
-	p.GPUs[i] = GPU{UUID: f[fieldUUID], Index: index, Name: f[fieldName], Bus: bus(f[fieldBus]), Memory: mebibytes(f[fieldMemory]),
-		Used: mebibytes(f[fieldUsed]), Utilization: number(f[fieldUtilization]), Temperature: number(f[fieldTemperature]),
-		ECC: told(f[fieldECC]), Errors: number(f[fieldErrors]), MIG: len(f) > fieldMIG && f[fieldMIG] == "Enabled"}
+	p.GPUs[i] = GPU{UUID: f[fieldUUID], Index: index, Name: f[fieldName], Bus: bus(f[fieldBus]),
+		Memory: mebibytes(f[fieldMemory]),
+		Used:   mebibytes(f[fieldUsed]), Utilization: number(f[fieldUtilization]),
+		Temperature: number(f[fieldTemperature]),
+		ECC:         told(f[fieldECC]), Errors: number(f[fieldErrors]), MIG: len(f) > fieldMIG &&
+			f[fieldMIG] == "Enabled"}
 	for _, field := range f[fieldMemory : fieldTemperature+1] {
 		if why := sick(field); why != "" {
 			p.GPUs[i].Lost = why
@@ -163,7 +166,8 @@ func mebibytes(field string) int64 {
 	return Unknown
 }
 
-// bus is a place on the PCI bus as the kernel names it: nvidia-smi writes 00000000:0B:00.0 for 0000:0b:00.0.
+// bus is a place on the PCI bus as the kernel names it: nvidia-smi writes 00000000:0B:00.0 for
+// 0000:0b:00.0.
 func bus(field string) string {
 	domain, rest, found := strings.Cut(strings.ToLower(field), ":")
 	if !found {
@@ -172,15 +176,18 @@ func bus(field string) string {
 	return strings.Repeat("0", max(0, 4-len(domain))) + domain[max(0, len(domain)-4):] + ":" + rest
 }
 
-// isUUID reports whether text is an identifier of a GPU or an instance: what reaches variables and Docker is nothing else.
+// isUUID reports whether text is an identifier of a GPU or an instance: what reaches variables and
+// Docker is nothing else.
 func isUUID(text, prefix string) bool {
 	rest, is := strings.CutPrefix(text, prefix)
 	return is && rest != "" && len(text) < 128 && !strings.ContainsFunc(rest, func(c rune) bool {
-		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '/'
+		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' &&
+			c != '/'
 	})
 }
 
-// knownLine reads a line of what the driver in the kernel has of one GPU, as it does of one that nvidia-smi does not reach any more.
+// knownLine reads a line of what the driver in the kernel has of one GPU, as it does of one that
+// nvidia-smi does not reach any more.
 func (p *parser) knownLine(line string) {
 	place, fact, _ := strings.Cut(line, " ")
 	i := slices.IndexFunc(p.known, func(g GPU) bool { return g.Bus == bus(place) })
@@ -188,7 +195,8 @@ func (p *parser) knownLine(line string) {
 		if len(p.known) == mostGPUs {
 			return
 		}
-		i, p.known = len(p.known), append(p.known, GPU{Index: Unknown, Bus: bus(place), Memory: Unknown, Used: Unknown,
+		i, p.known = len(p.known), append(p.known, GPU{Index: Unknown, Bus: bus(place),
+			Memory: Unknown, Used: Unknown,
 			Utilization: Unknown, Temperature: Unknown, Errors: Unknown})
 	}
 	name, value, _ := strings.Cut(fact, ":")
@@ -204,8 +212,9 @@ func (p *parser) knownLine(line string) {
 
 var (
 	listedGPU      = regexp.MustCompile(`^GPU [0-9]+: .*\(UUID: (GPU-[^)]+)\)`)
-	listedInstance = regexp.MustCompile(`^ +MIG ([0-9a-z.+]+) +Device +([0-9]+): \(UUID: (MIG-[^)]+)\)`)
-	profileMemory  = regexp.MustCompile(`^[0-9]+[cg](?:\.[0-9]+g)?\.([0-9]+)gb`)
+	listedInstance = regexp.MustCompile(
+		`^ +MIG ([0-9a-z.+]+) +Device +([0-9]+): \(UUID: (MIG-[^)]+)\)`)
+	profileMemory = regexp.MustCompile(`^[0-9]+[cg](?:\.[0-9]+g)?\.([0-9]+)gb`)
 )
 
 // listed reads a line of nvidia-smi -L, which has the instances of GPUs that are split.
@@ -215,7 +224,8 @@ func (p *parser) listed(line string) {
 		return
 	}
 	m := listedInstance.FindStringSubmatch(line)
-	if m == nil || p.split < 0 || p.split >= len(p.GPUs) || !isUUID(m[3], "MIG-") || len(p.GPUs[p.split].Instances) == mostGPUs {
+	if m == nil || p.split < 0 || p.split >= len(p.GPUs) || !isUUID(m[3], "MIG-") ||
+		len(p.GPUs[p.split].Instances) == mostGPUs {
 		return
 	}
 	i := Instance{UUID: m[3], Index: number(m[2]), Profile: m[1], Memory: Unknown}
@@ -231,19 +241,23 @@ func (p *parser) app(line string) {
 	if len(f) < 4 || number(f[1]) <= 0 || len(p.apps) == mostProcesses {
 		return
 	}
-	p.apps = append(p.apps, app{uuid: f[0], Process: Process{PID: number(f[1]), Memory: mebibytes(f[2]), Name: f[3]}})
+	p.apps = append(p.apps, app{uuid: f[0], Process: Process{PID: number(f[1]),
+		Memory: mebibytes(f[2]), Name: f[3]}})
 }
 
-// lostDevice is what nvidia-smi prints instead of an answer of a GPU: "Unable to determine the device handle for GPU 0000:0B:00.0:
-// GPU is lost.  Reboot the system to recover this GPU". Newer drivers write "GPU1: 0000:0B:00.0:".
-var lostDevice = regexp.MustCompile(`(?i)unable to determine the device handle for gpu ?(?:[0-9]+: )?([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): *(.*)`)
+// lostDevice is what nvidia-smi prints instead of an answer of a GPU: "Unable to determine the
+// device handle for GPU 0000:0B:00.0: GPU is lost. Reboot the system to recover this GPU". Newer
+// drivers write "GPU1: 0000:0B:00.0:".
+var lostDevice = regexp.MustCompile(
+	`(?i)unable to determine the device handle for gpu ?(?:[0-9]+: )?([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): *(.*)`)
 
 // report puts together what the lines said.
 func (p *parser) report() Report {
 	for _, a := range p.apps {
 		a.User = p.users[a.PID]
 		for i := range p.GPUs {
-			if p.GPUs[i].UUID == a.uuid || slices.ContainsFunc(p.GPUs[i].Instances, func(n Instance) bool { return n.UUID == a.uuid }) {
+			if p.GPUs[i].UUID == a.uuid || slices.ContainsFunc(p.GPUs[i].Instances,
+				func(n Instance) bool { return n.UUID == a.uuid }) {
 				p.GPUs[i].Processes = append(p.GPUs[i].Processes, a.Process)
 			}
 		}
@@ -257,25 +271,30 @@ func (p *parser) report() Report {
 	}
 	answers := len(p.GPUs) > 0
 	for _, g := range p.known {
-		if !slices.ContainsFunc(p.GPUs, func(there GPU) bool { return there.Bus == g.Bus }) && (answers || len(lost) > 0) {
+		if !slices.ContainsFunc(p.GPUs, func(there GPU) bool { return there.Bus == g.Bus }) &&
+			(answers || len(lost) > 0) {
 			g.Lost = cmp.Or(lost[g.Bus], "it is not listed by nvidia-smi")
 			p.GPUs = append(p.GPUs, g)
 		}
 	}
 	for place, why := range lost {
-		if !slices.ContainsFunc(p.GPUs, func(g GPU) bool { return g.Bus == place }) && len(p.GPUs) < mostGPUs {
-			p.GPUs = append(p.GPUs, GPU{Index: Unknown, Bus: place, Lost: why, Memory: Unknown, Used: Unknown,
+		if !slices.ContainsFunc(p.GPUs, func(g GPU) bool { return g.Bus == place }) &&
+			len(p.GPUs) < mostGPUs {
+			p.GPUs = append(p.GPUs, GPU{Index: Unknown, Bus: place, Lost: why, Memory: Unknown,
+				Used:        Unknown,
 				Utilization: Unknown, Temperature: Unknown, Errors: Unknown})
 		}
 	}
 	slices.SortFunc(p.GPUs, func(a, b GPU) int {
-		return cmp.Or(cmp.Compare(uint(a.Index), uint(b.Index)), strings.Compare(a.Bus, b.Bus), strings.Compare(a.UUID, b.UUID))
+		return cmp.Or(cmp.Compare(uint(a.Index), uint(b.Index)), strings.Compare(a.Bus, b.Bus),
+			strings.Compare(a.UUID, b.UUID))
 	})
 	p.Fault = p.fault(len(lost) > 0)
 	return p.Report
 }
 
-// infoROM is the exit status with which nvidia-smi answers and warns that a GPU's infoROM is corrupted, which keeps no program from it.
+// infoROM is the exit status with which nvidia-smi answers and warns that a GPU's infoROM is
+// corrupted, which keeps no program from it.
 const infoROM = "14"
 
 // fault is why not all GPUs are listed; nil: they are, or there is none.
@@ -283,13 +302,17 @@ func (p *parser) fault(lost bool) *Problem {
 	code := p.codes["gpu"]
 	switch {
 	case p.missing && len(p.cards) > 0:
-		return &Problem{fmt.Sprintf("there is an NVIDIA GPU (%s) and no driver for it", strings.Join(p.cards, ", ")),
-			"install the driver of your distribution (Ubuntu: ubuntu-drivers install; Debian: apt-get install nvidia-driver), and reboot"}
+		return &Problem{fmt.Sprintf("there is an NVIDIA GPU (%s) and no driver for it",
+			strings.Join(p.cards, ", ")),
+			"install the driver of your distribution (Ubuntu: ubuntu-drivers install; Debian: " +
+				"apt-get install nvidia-driver), and reboot"}
 	case p.missing:
 		return nil
 	case code == "124" || code == "137" || !p.done && code == "" && len(p.GPUs) == 0:
-		return &Problem{"nvidia-smi does not answer in time: the driver hangs, or begins anew with each question",
-			"look for Xid in the kernel's log (dmesg | grep Xid) and reboot the host; if it only takes long, sudo nvidia-smi -pm 1"}
+		return &Problem{"nvidia-smi does not answer in time: the driver hangs, or begins anew " +
+			"with each question",
+			"look for Xid in the kernel's log (dmesg | grep Xid) and reboot the host; if it only " +
+				"takes long, sudo nvidia-smi -pm 1"}
 	case !p.done:
 		return &Problem{"the host stopped answering while its GPUs were asked", "try again"}
 	case len(p.GPUs) > 0 && (lost || code == "0" || code == infoROM):
@@ -307,7 +330,8 @@ func (p *parser) fault(lost bool) *Problem {
 		}
 		return problem
 	}
-	return &Problem{Cause: fmt.Sprintf("nvidia-smi failed (exit status %s): %s", code, cmp.Or(shorten(text), "it printed nothing"))}
+	return &Problem{Cause: fmt.Sprintf("nvidia-smi failed (exit status %s): %s", code,
+		cmp.Or(shorten(text), "it printed nothing"))}
 }
 
 // shorten is the beginning of a text that is not ours.

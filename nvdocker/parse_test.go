@@ -11,7 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestParse reads outputs as drivers of 2016 to 2026 print them. Each file names its source in the first line.
+// TestParse reads outputs as drivers of 2016 to 2026 print them. Each file names its source in the
+// first line.
 func TestParse(t *testing.T) {
 	files, _ := filepath.Glob("testdata/*.txt")
 	if len(files) < 20 {
@@ -59,7 +60,8 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%d GPUs", len(r.GPUs))
 		}
 		for _, g := range r.GPUs {
-			if g.UUID != "" && !isUUID(g.UUID, "GPU-") || g.Memory < Unknown || g.Used < Unknown || g.Index < Unknown {
+			if g.UUID != "" && !isUUID(g.UUID, "GPU-") || g.Memory < Unknown || g.Used < Unknown ||
+				g.Index < Unknown {
 				t.Fatalf("%+v", g)
 			}
 			Health(g, Xids(string(output)))
@@ -67,7 +69,8 @@ func FuzzParse(f *testing.F) {
 		}
 		a, err := Assign(Devices(r.GPUs), nil, Need{Count: 1})
 		if err == nil {
-			if text := strings.Join(a.Environment(), " "); len(a.Devices) != 1 || strings.ContainsAny(text, "\x00\n$;`") {
+			if text := strings.Join(a.Environment(), " "); len(a.Devices) != 1 ||
+				strings.ContainsAny(text, "\x00\n$;`") {
 				t.Fatalf("%q", text)
 			}
 		}

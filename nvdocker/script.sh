@@ -28,7 +28,11 @@ for vendor in $(grep -ls 0x10de /sys/bus/pci/devices/*/vendor); do # NVIDIA's de
 done
 [ ! -r /sys/module/nvidia/version ] || printf 'module %s\n' "$(cat /sys/module/nvidia/version)"
 for known in /proc/driver/nvidia/gpus/*; do
-	[ ! -r "$known/information" ] || sed "s/^/known ${known##*/} /" "$known/information"
+	[ -r "$known/information" ] || continue
+	minor=$(sed -n 's/^Device Minor:[^0-9]*//p' "$known/information")
+	# A container may see what the driver has of all GPUs of its host, and has the devices of its own.
+	[ ! -e /dev/nvidiactl ] || [ -z "$minor" ] || [ -e "/dev/nvidia$minor" ] || continue
+	sed "s/^/known ${known##*/} /" "$known/information"
 done
 
 if ! command -v nvidia-smi >/dev/null 2>&1; then

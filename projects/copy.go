@@ -13,7 +13,7 @@ import (
 
 // fill puts the files of m into an empty folder and makes it read-only.
 func (s snapshotter) fill(ctx context.Context, m *Manifest, revisions, folder string) error {
-	large := largeFiles{s, m.large() <= s.copies, others(revisions)}
+	large := s.largeFiles(m, revisions)
 	for _, e := range m.Entries {
 		if e.Kind == Dir {
 			if err := os.Mkdir(placed(folder, e), 0o755); err != nil {
@@ -26,6 +26,9 @@ func (s snapshotter) fill(ctx context.Context, m *Manifest, revisions, folder st
 	})
 	if err != nil {
 		return err
+	}
+	if large.copied {
+		large.remember(m, revisions, folder)
 	}
 	for _, e := range slices.Backward(m.Entries) { // after what they hold, which sets their times
 		if e.Kind == Dir {

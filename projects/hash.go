@@ -139,7 +139,7 @@ func readFault(path string, err error) error {
 
 // unchanged reports whether a file still has the kind, size and time of its entry.
 func unchanged(e Entry, info fs.FileInfo) bool {
-	return info.Mode().IsRegular() && info.Size() == e.Size && info.ModTime().Equal(e.ModTime)
+	return info.Mode().IsRegular() && info.Size() == e.Size && ModTime(info).Equal(e.ModTime)
 }
 
 // buffers are shared: a project has thousands of small files.

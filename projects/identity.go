@@ -1,6 +1,9 @@
 package projects
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // An identity is what the file system says of a file: while it is the same, the content is taken to
 // be the same. Times are nanoseconds since 1970.
@@ -10,6 +13,9 @@ type identity struct {
 	Modified             int64 // the content
 	Changed              int64 // content, mode, owner or number of links
 }
+
+// inode is the file's name in a cache of files that have several paths.
+func (id identity) inode() string { return fmt.Sprintf("%d:%d", id.Device, id.Inode) }
 
 // sameContent reports whether the file is what it was when then was read. The change time catches
 // an edit that sets the modification time back; but linking a file into a snapshot, and removing

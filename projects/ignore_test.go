@@ -127,7 +127,8 @@ func TestIgnoreLine(t *testing.T) {
 			rest := maps.Clone(files)
 			rest[".mlframeworkignore"] = projects.IgnoreLine(name) + "\n"
 			got := paths(scan(t, plant(t, rest)))
-			if slices.Contains(got, name) || len(got) != len(rest) { // all but name, and the folder sub
+			// all but name, and the folder sub
+			if slices.Contains(got, name) || len(got) != len(rest) {
 				t.Errorf("line %q leaves %q", rest[".mlframeworkignore"], got)
 			}
 		})

@@ -2,6 +2,7 @@ package projects_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -50,6 +51,67 @@ func TestLargeFilesAreCopiedOnce(t *testing.T) {
 	plantIn(t, dir, tree{"a": "3"})
 	if _, third := snapshot(t, dir, revisions); same(t, second+"/large", third+"/large") {
 		t.Error("the third snapshot has the copy that was written to")
+	}
+}
+
+// TestLargeFileOfTheSameTime: a further snapshot shares a large file's copy by what it holds, and
+// not because size and time are the same.
+func TestLargeFileOfTheSameTime(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		write string // to the project's file, or to the copy where harm is set
+		harm  bool
+		share bool
+	}{
+		"replaced by its like":             {write: "start", share: true},
+		"replaced by other weights":        {write: "other"},
+		"the copy was written to secretly": {write: "other", harm: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, revisions := withLarge(t)
+			at := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+			check(t, os.Chtimes(dir+"/large", at, at))
+			_, first := snapshot(t, dir, revisions)
+			changed := dir + "/large"
+			if test.harm {
+				changed = first + "/large"
+				tick(t)
+				check(t, os.Chmod(changed, 0o644))
+			} else {
+				check(t, os.Remove(changed))
+				sparse(t, changed, projects.LinkSize+1)
+			}
+			f, err := os.OpenFile(changed, os.O_WRONLY, 0)
+			check(t, err)
+			_, err = f.WriteString(test.write)
+			check(t, errors.Join(err, f.Close(), os.Chtimes(changed, at, at)))
+			if test.harm {
+				check(t, os.Chmod(changed, 0o444))
+			}
+			plantIn(t, dir, tree{"a": "2"})
+			m, second := snapshot(t, dir, revisions)
+			if got := scan(t, second).Revision(); got != m.Revision() {
+				t.Errorf("the snapshot of %s holds %s", m.Revision(), got)
+			}
+			if same(t, first+"/large", second+"/large") != test.share {
+				t.Errorf("shared: %v, want %v", !test.share, test.share)
+			}
+		})
+	}
+}
+
+// tick returns when the file system's clock has moved on: a write shows in a change time then.
+func tick(t *testing.T) {
+	t.Helper()
+	probe := filepath.Join(t.TempDir(), "probe")
+	now := func() time.Time {
+		check(t, os.WriteFile(probe, []byte("x"), 0o644))
+		info, err := os.Stat(probe)
+		check(t, err)
+		return info.ModTime()
+	}
+	for began := now(); !now().After(began); {
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -28,9 +29,23 @@ type Entry struct {
 	Kind    Kind        //
 	Mode    fs.FileMode // permission bits only
 	Size    int64       // bytes of a file; 0 otherwise
-	ModTime time.Time   // when the content last changed
+	ModTime time.Time   // when the content last changed, by ModTime
 	Hash    string      // a file's SHA-256 in hex; empty otherwise
 	Link    string      // a link's target, relative within the project; empty otherwise
+}
+
+// MaxSeconds bounds the times of entries, in seconds before and after 1970: their nanoseconds are
+// 64 bits, which last from 1678 to 2261.
+const MaxSeconds = math.MaxInt64/int64(time.Second) - 1
+
+// ModTime returns when the content of a file last changed, or the nearest time that an entry can
+// have: programs set any time.
+func ModTime(info fs.FileInfo) time.Time {
+	t := info.ModTime()
+	if nearest := max(-MaxSeconds, min(t.Unix(), MaxSeconds)); nearest != t.Unix() {
+		return time.Unix(nearest, 0)
+	}
+	return t
 }
 
 // Executable reports whether a file's owner may run it: the one permission bit that counts for a

@@ -94,7 +94,8 @@ func TestRevisionIsUnambiguous(t *testing.T) {
 func TestRevisionIsFixed(t *testing.T) {
 	t.Parallel()
 	if got, want := scan(t, plant(t, sample)).Revision(), "6e7b87e46cb730e1"; got != want {
-		t.Errorf("revision %s, want %s: a new format needs a new first line in Code and a line in CHANGELOG.md", got, want)
+		t.Errorf("revision %s, want %s: a new format needs a new first line in Code and a line "+
+			"in CHANGELOG.md", got, want)
 	}
 }
 

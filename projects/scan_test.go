@@ -156,7 +156,8 @@ func TestScanErrorIsBounded(t *testing.T) {
 func TestScanUnreadable(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
-		t.Skip("root reads every file: the message is seen by TestFileErrorText, the rest only without root")
+		t.Skip("root reads every file: the message is seen by TestFileErrorText, the rest only " +
+			"without root")
 	}
 	dir := plant(t, tree{"a": "", "b/x": "", "c/.gitignore": "", "link": "->/etc"})
 	for _, name := range []string{"a", "b", "c/.gitignore"} {

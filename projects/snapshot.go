@@ -49,11 +49,11 @@ func Take(ctx context.Context, dir, revisions string, opts Options) (m *Manifest
 // *SpaceError, and after any error there is nothing new.
 //
 // Files are 0444 or 0555, folders 0555; the times of files and folders are kept. Of a file over
-// LinkSize snapshots share one copy while its path, size, time and mode stay the same. Where such
-// files have more than CopySize together, or the disk has no room for them, they are not copied:
-// each is a hard link to the project's file or, on another disk, a symbolic link to it. It keeps
-// the mode it has, and editing it in place (not replacing it, as most programs do) shows in the
-// snapshot.
+// LinkSize snapshots share one copy while its path, content, time and mode stay the same. Where
+// such files have more than CopySize together, or the disk has no room for them, they are not
+// copied: each is a hard link to the project's file or, on another disk, a symbolic link to it. It
+// keeps the mode it has, and editing it in place (not replacing it, as most programs do) shows in
+// the snapshot.
 func Snapshot(ctx context.Context, m *Manifest, revisions string) (path string, err error) {
 	return snapshotter{link: os.Link, copies: CopySize}.snapshot(ctx, m, revisions)
 }

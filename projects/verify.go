@@ -37,7 +37,7 @@ func (e Entry) differs(full string, timed bool) error {
 		return fmt.Errorf("it has %d bytes, not %d", info.Size(), e.Size)
 	case (info.Mode()&0o100 != 0) != e.Executable():
 		return errors.New("its executable bit is wrong")
-	case timed && !info.ModTime().Equal(e.ModTime):
+	case timed && !ModTime(info).Equal(e.ModTime):
 		return errors.New("it was written after it was made")
 	}
 	return nil

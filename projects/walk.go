@@ -106,7 +106,7 @@ func (w *walk) item(ctx context.Context, path string, item fs.DirEntry, rules sc
 
 // add lists what info tells about path.
 func (w *walk) add(path string, kind Kind, info fs.FileInfo) *Entry {
-	e := Entry{Path: path, Kind: kind, Mode: info.Mode().Perm(), ModTime: info.ModTime()}
+	e := Entry{Path: path, Kind: kind, Mode: info.Mode().Perm(), ModTime: ModTime(info)}
 	if kind == File {
 		e.Size = info.Size()
 		if id, ok := identify(info); ok {

@@ -1,4 +1,5 @@
-// Package scripts finds the project's scripts for the tests that run them. Only tests, and what tests are made of, import it.
+// Package scripts finds the project's scripts for the tests that run them. Only tests, and what
+// tests are made of, import it.
 package scripts
 
 import (
@@ -7,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Path is the path of a script, from the current folder, in which a test runs, upwards. It fails outside the project.
+// Path is the path of a script, from the current folder, in which a test runs, upwards. It fails
+// outside the project.
 func Path(name string) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -34,7 +34,8 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 	}
 	lines, err := cluster.Journal(ctx, most)
 	if err != nil {
-		fmt.Fprintf(c.stderr, "note: logins to the monitor and changes of the cluster are not shown: %s\n", cli.Visible(err.Error()))
+		fmt.Fprintf(c.stderr, "note: logins to the monitor and changes of the cluster are not "+
+			"shown: %s\n", cli.Visible(err.Error()))
 	}
 	for _, a := range merged(actions, lines, most) {
 		if w.json {
@@ -65,8 +66,9 @@ func newest(ctx context.Context, most int,
 	return all, nil
 }
 
-// merged puts what the master has, the newest first, and lines of the audit beside it in order, the newest last: at most so many.
-// A line that cannot be read is left out, as the end of one that was cut off.
+// merged puts what the master has, the newest first, and lines of the audit beside it in order, the
+// newest last: at most so many. A line that cannot be read is left out, as the end of one that was
+// cut off.
 func merged(all []core.AuditEntry, lines []infra.JournalLine, most int) []core.AuditEntry {
 	all = slices.Clone(all)
 	slices.Reverse(all)
@@ -89,8 +91,8 @@ func merged(all []core.AuditEntry, lines []infra.JournalLine, most int) []core.A
 // auditLine is actionText as a terminal may show it.
 func auditLine(a core.AuditEntry) string { return cli.Visible(actionText(a)) }
 
-// actionText is "2026-11-21 17:50:05  uid 1001 (says anna)  cancel train-3: refused: it has ended". The number is the kernel's word, the
-// name is what a client said of itself.
+// actionText is "2026-11-21 17:50:05 uid 1001 (says anna) cancel train-3: refused: it has ended".
+// The number is the kernel's word, the name is what a client said of itself.
 func actionText(a core.AuditEntry) string {
 	who := "uid ?"
 	if a.UID != nil {
@@ -99,7 +101,8 @@ func actionText(a core.AuditEntry) string {
 	if a.User != "" {
 		who += " (says " + a.User + ")"
 	}
-	text := fmt.Sprintf("%s  %s  %s %s", a.Time.Local().Format(time.DateTime), who, a.Action, a.Object)
+	text := fmt.Sprintf("%s  %s  %s %s", a.Time.Local().Format(time.DateTime), who, a.Action,
+		a.Object)
 	if a.Detail != "" {
 		text += " " + a.Detail
 	}

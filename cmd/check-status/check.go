@@ -17,7 +17,8 @@ import (
 	"mlframework/sweep/table"
 )
 
-// connectTime is how long a host may take to let this program in; with the time for questions it bounds a look at 12 seconds.
+// connectTime is how long a host may take to let this program in; with the time for questions it
+// bounds a look at 12 seconds.
 const connectTime = 5 * time.Second
 
 // wish is what is asked for.
@@ -30,25 +31,29 @@ type wish struct {
 
 // read reads the command line.
 func read(ctx *cliv2.Context) (w wish, err error) {
-	w = wish{json: ctx.Bool("json"), watch: ctx.Bool("watch"), monitor: ctx.Bool("monitor"), follow: ctx.Bool("follow"), audit: ctx.Bool("audit"),
+	w = wish{json: ctx.Bool("json"), watch: ctx.Bool("watch"), monitor: ctx.Bool("monitor"),
+		follow: ctx.Bool("follow"), audit: ctx.Bool("audit"),
 		logs: ctx.String("logs"), tail: ctx.Int("tail"), every: 2 * time.Second}
 	args := ctx.Args().Slice()
 	if w.watch && len(args) > 0 {
 		seconds, err := strconv.ParseFloat(args[0], 64)
 		if err != nil || !(seconds >= 0.1 && seconds <= 86400) {
-			return w, cli.Wrong("--watch takes seconds, from 0.1 to 86400", "invalid refresh interval %q", args[0])
+			return w, cli.Wrong("--watch takes seconds, from 0.1 to 86400",
+				"invalid refresh interval %q", args[0])
 		}
 		w.every, args = time.Duration(seconds*float64(time.Second)), args[1:]
 	}
 	var modes []string
-	for name, is := range map[string]bool{"--watch": w.watch, "--monitor": w.monitor, "--logs": ctx.IsSet("logs"), "--audit": w.audit} {
+	for name, is := range map[string]bool{"--watch": w.watch, "--monitor": w.monitor,
+		"--logs": ctx.IsSet("logs"), "--audit": w.audit} {
 		if is {
 			modes = append(modes, name)
 		}
 	}
 	switch {
 	case len(args) > 0:
-		return w, cli.Wrong("--logs names a host, --config another cluster's file", "unexpected argument %q", args[0])
+		return w, cli.Wrong("--logs names a host, --config another cluster's file",
+			"unexpected argument %q", args[0])
 	case len(modes) > 1:
 		return w, cli.Wrong("", "--watch, --monitor, --logs and --audit are mutually exclusive")
 	case w.json && len(modes) == 1 && !w.watch && !w.audit:
@@ -56,7 +61,8 @@ func read(ctx *cliv2.Context) (w wish, err error) {
 	case ctx.IsSet("logs") && w.logs == "":
 		return w, cli.Wrong("name a host, master, broker or monitor", "--logs needs a value")
 	case w.logs == "" && (w.follow || ctx.IsSet("tail") && !w.audit):
-		return w, cli.Wrong("check-status --logs HOST", "--follow is for --logs, --tail for --logs and --audit")
+		return w, cli.Wrong("check-status --logs HOST",
+			"--follow is for --logs, --tail for --logs and --audit")
 	case w.tail < 0:
 		return w, cli.Wrong("", "--tail must not be negative")
 	}
@@ -77,7 +83,10 @@ func (c *command) check(ctx *cliv2.Context) error {
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
 	cluster, err := s.Open(work)
-	if err == nil {
+	if err != nil && !w.monitor && !w.audit { // which are the master's
+		cluster = s.Assume(err)
+	}
+	if cluster != nil {
 		defer cluster.Close()
 		err = c.do(work, w, s, cluster)
 	}
@@ -87,8 +96,10 @@ func (c *command) check(ctx *cliv2.Context) error {
 	return err
 }
 
-// do is what is asked for, once the cluster is reached. Ctrl-C is the usual end of what has no other.
-func (c *command) do(ctx context.Context, w wish, s *site.Site, cluster *infra.Cluster) (err error) {
+// do runs the requested view once the cluster is reached. Views that follow the cluster end with
+// Ctrl-C.
+func (c *command) do(ctx context.Context, w wish, s *site.Site, cluster *infra.Cluster) (
+	err error) {
 	switch {
 	case w.logs != "":
 		err = c.logs(ctx, w, cluster)
@@ -119,8 +130,13 @@ func (c *command) once(ctx context.Context, w wish, s *site.Site, cluster *infra
 		width, _ := size(c.stdout)
 		_, err = fmt.Fprintln(c.stdout, strings.Join(report(o, width), "\n"))
 	}
-	if err == nil && !o.Well {
-		err = cli.Code(cli.Failed)
+	switch {
+	case err != nil:
+		return err
+	case cluster.Assumed():
+		return cli.Code(cli.Unreachable)
+	case !o.Well:
+		return cli.Code(cli.Failed)
 	}
-	return err
+	return nil
 }

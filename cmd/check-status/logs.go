@@ -27,7 +27,8 @@ func (c *command) logs(ctx context.Context, w wish, cluster *infra.Cluster) erro
 		err = flushed
 	}
 	if docker.KindOf(err) == docker.NotFound {
-		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("there is no container of the %s on %s", role, host), Remedy: "infrainit -f starts one"}
+		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("there is no container of the %s on %s",
+			role, host), Remedy: "infrainit -f starts one"}
 	}
 	return err
 }
@@ -47,10 +48,11 @@ func container(r layout.Record, named string) (host, role string, err error) {
 		}
 		names = append(names, h.Name)
 	}
-	return "", "", cli.Wrong("name one of "+strings.Join(append(names, plan.Master, plan.Broker, plan.Monitor), ", "), "the cluster has no %s", named)
+	return "", "", cli.Wrong("name one of "+strings.Join(append(names, plan.Master, plan.Broker,
+		plan.Monitor), ", "), "the cluster has no %s", named)
 }
 
-// shown writes lines with their control codes made visible: what a program printed is nobody's promise.
+// shown writes lines with their control codes made visible: a program may have printed anything.
 type shown struct {
 	to   io.Writer
 	part []byte // of a line

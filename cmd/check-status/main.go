@@ -1,4 +1,5 @@
-// Command check-status shows how a cluster is: its hosts and containers, its workers, its broker, what runs, and what is wrong.
+// Command check-status shows how a cluster is: its hosts and containers, its workers, its broker,
+// what runs, and what is wrong.
 //
 // Nothing imports it. It may import everything.
 package main

@@ -15,12 +15,11 @@ import (
 	"mlframework/sweep/table"
 )
 
-// watch looks again and again until ctx ends. A master's host that is away is looked for again, too.
+// watch looks again and again until ctx ends. A master's host that is away is looked for again,
+// too.
 func (c *command) watch(ctx context.Context, w wish, s *site.Site, cluster *infra.Cluster) error {
 	look := func() (site.Overview, error) {
-		if err := cluster.Refresh(ctx); err != nil && ctx.Err() == nil {
-			return s.Away(cluster, err), nil
-		}
+		_ = cluster.Refresh(ctx) // the overview has why it did not reach the host
 		return s.Overview(ctx, cluster)
 	}
 	show := c.block
@@ -50,7 +49,8 @@ func (c *command) watch(ctx context.Context, w wish, s *site.Site, cluster *infr
 
 // block prints a look below the one before, for what is no terminal.
 func (c *command) block(o site.Overview) error {
-	_, err := fmt.Fprintf(c.stdout, "%s\n%s\n\n", o.Time.Local().Format(time.DateTime), strings.Join(report(o, 0), "\n"))
+	_, err := fmt.Fprintf(c.stdout, "%s\n%s\n\n", o.Time.Local().Format(time.DateTime),
+		strings.Join(report(o, 0), "\n"))
 	return err
 }
 
@@ -68,7 +68,8 @@ func size(f *os.File) (width, height int) {
 	return width, height
 }
 
-// screen shows one look in the place of the one before. It is the terminal's second page, so that the first stays as it was.
+// screen shows one look in the place of the one before. It is the terminal's second page, so that
+// the first stays as it was.
 type screen struct {
 	out  *os.File
 	last []string // the newest look as it is printed at the end
@@ -82,7 +83,8 @@ func (s *screen) show(o site.Overview) error {
 	width, height := size(s.out)
 	s.last = report(o, width)
 	// What is wrong comes first: a window may be too low for all.
-	lines := slices.Concat([]string{o.Time.Local().Format(time.DateTime) + "   Ctrl-C ends"}, o.Verdict(width), []string{""}, o.Tables(width))
+	lines := slices.Concat([]string{o.Time.Local().Format(time.DateTime) + "   Ctrl-C ends"},
+		o.Verdict(width), []string{""}, o.Tables(width))
 	_, err := s.out.WriteString(enter + page(lines, height))
 	return err
 }
@@ -94,10 +96,12 @@ func (s *screen) close() {
 	}
 }
 
-// page draws lines over what is there, as one piece and without clearing first, which would flicker.
+// page draws lines over what is there, as one piece and without clearing first, which would
+// flicker.
 func page(lines []string, height int) string {
 	if height > 1 && len(lines) > height {
-		lines = append(lines[:height-1:height-1], fmt.Sprintf("... %d lines more: make the window higher", len(lines)-height+1))
+		lines = append(lines[:height-1:height-1], fmt.Sprintf("... %d lines more: make the "+
+			"window higher", len(lines)-height+1))
 	}
 	return "\x1b[H" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[K\x1b[J"
 }

@@ -21,9 +21,11 @@ func distant(b *testing.B, hosts int, workers string) (p *laptop, options []stri
 	p = newLaptop(b, hosts)
 	for _, h := range p.lab.Hosts {
 		_, port, _ := net.SplitHostPort(h.Delay(b, roundTrip).Address)
-		p.configure(fmt.Sprintf("Host %s\n\tHostName 127.0.0.1\n\tPort %s\n\tHostKeyAlias %s\n", h.Name, port, h.Name))
+		p.configure(fmt.Sprintf("Host %s\n\tHostName 127.0.0.1\n\tPort %s\n\tHostKeyAlias %s\n",
+			h.Name, port, h.Name))
 	}
-	return p, append(p.images(), "-a", p.hosts("anna"), "-d", "digits", "--name", "c", "-m", "1", "-w", workers,
+	return p, append(p.images(), "-a", p.hosts("anna"), "-d", "digits", "--name", "c", "-m", "1",
+		"-w", workers,
 		"--master-address", p.lab.Hosts[0].Address)
 }
 
@@ -64,7 +66,8 @@ func BenchmarkCluster(b *testing.B) {
 	})
 }
 
-// BenchmarkFiles is measure P16, beside tar over ssh: to one host, and to three, which here share what this machine can.
+// BenchmarkFiles is measure P16, beside tar over ssh: to one host, and to three, which here share
+// what this machine can.
 func BenchmarkFiles(b *testing.B) {
 	for hosts, workers := range map[int]string{1: "1", 3: "2,3"} {
 		b.Run(fmt.Sprint(hosts), func(b *testing.B) {
@@ -113,13 +116,15 @@ func (p *laptop) everywhere(line string) {
 	all.Wait()
 }
 
-// large gives the project 1501 files with 53 MB that nobody has: random, as data is packed already. They look as if they were written
-// a minute ago, as a file that was just written is read again by whoever keeps hashes.
+// large gives the project 1501 new files of 53 MB in all. Their content is random, like that of
+// compressed data, and they are dated a minute back, as the cache of hashes does not trust a file
+// that was just written.
 func (p *laptop) large() {
 	p.t.Helper()
 	settled := time.Now().Add(-time.Minute)
 	content := make([]byte, 35_300)
-	r := rand.NewChaCha8([32]byte{byte(time.Now().UnixNano()), byte(time.Now().UnixNano() >> 8), byte(time.Now().UnixNano() >> 16)})
+	r := rand.NewChaCha8([32]byte{byte(time.Now().UnixNano()), byte(time.Now().UnixNano() >> 8),
+		byte(time.Now().UnixNano() >> 16)})
 	for i := range 1501 {
 		_, _ = r.Read(content)
 		file := filepath.Join(p.work, "digits", fmt.Sprint("folder", i%40), fmt.Sprint("file", i))

@@ -10,13 +10,15 @@ import (
 	"time"
 )
 
-// TestHostsGoDuringASweep has hosts go while a sweep runs, each in another way, and come back: what is wrong is said, who is back takes
-// work again by itself, and every task ends well, with the files that the sweep began with.
+// TestHostsGoDuringASweep has hosts go while a sweep runs, each in another way, and come back: what
+// is wrong is said, who is back takes work again by itself, and every task ends well, with the
+// files that the sweep began with.
 func TestHostsGoDuringASweep(t *testing.T) {
 	slow(t)
 	p := newLaptop(t, 3)
 	second, third := p.lab.Hosts[1], p.lab.Hosts[2]
-	p.up(append(p.images(), "-a", "anna@host1,anna@host2", "-d", "digits", "--name", "c", "-m", "1", "-w", "2", "--slots", "2")...)
+	p.up(append(p.images(), "-a", "anna@host1,anna@host2", "-d", "digits", "--name", "c", "-m", "1",
+		"-w", "2", "--slots", "2")...)
 	const tasks = 400
 	p.has("digits/parameters.yml", fmt.Sprintf("n: [0, %d)\n", tasks))
 	sweep := p.command(t.Context(), "run-tasks", "-q", "work")
@@ -27,14 +29,16 @@ func TestHostsGoDuringASweep(t *testing.T) {
 	}
 	busy := func(host string) bool {
 		r := p.run("check-status")
-		return r.code == 0 && regexp.MustCompile(`(?m)^`+host+` +worker +ready +\S+ +2 +[12]\b`).MatchString(r.out)
+		return r.code == 0 && regexp.MustCompile(`(?m)^`+host+
+			` +worker +ready +\S+ +2 +[12]\b`).MatchString(r.out)
 	}
 	wrong := func(host string, says string) {
 		t.Helper()
 		begun := time.Now()
 		eventually(t, host+": "+says, func() bool {
 			r := p.run("check-status")
-			return r.code == 1 && strings.Contains(r.out, host) && strings.Contains(r.out+r.err, says)
+			return r.code == 1 && strings.Contains(r.out, host) && strings.Contains(r.out+r.err,
+				says)
 		})
 		t.Logf("%s: check-status says so %.1f s later", host, time.Since(begun).Seconds())
 	}
@@ -57,7 +61,8 @@ func TestHostsGoDuringASweep(t *testing.T) {
 	p.has("digits/parameters.yml", "n: [0, 2)\n")
 	later := strings.TrimSpace(p.must("run-tasks", "-q", "--priority", "1", "work").out)
 
-	// A host more takes tasks of the sweep that is older than it, and than the files that are brought there.
+	// A host more takes tasks of the sweep that is older than it, and than the files that are
+	// brought there.
 	p.up("-f", "-a", p.hosts("anna"), "-w", "2,3")
 	back("host3")
 

@@ -8,17 +8,19 @@ import (
 	"testing"
 )
 
-// The five commands, as a new user types them: a cluster, its state, sweeps on it, changed files, programs of many kinds, and nothing
-// left behind.
+// The five commands, as a new user types them: a cluster, its state, sweeps on it, changed files,
+// programs of many kinds, and nothing left behind.
 func TestFiveCommands(t *testing.T) {
 	t.Parallel()
 	p := newLaptop(t, 3)
-	if err := os.CopyFS(filepath.Join(p.work, "digits"), os.DirFS("../../projects/digits")); err != nil && !os.IsExist(err) {
+	if err := os.CopyFS(filepath.Join(p.work, "digits"),
+		os.DirFS("../../projects/digits")); err != nil && !os.IsExist(err) {
 		t.Fatal(err)
 	}
 	sample := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(p.work, "digits", name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(p.work, "digits", name), []byte(text),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -32,7 +34,8 @@ func TestFiveCommands(t *testing.T) {
 	tasks := p.image("digits", "", p.training)
 	sample("parameters.yml", "batchsize: 100\nepoch: 2\nunit: 8\nlr: [0.03, 0.05, 0.1, 0.15]\n")
 
-	p.up("--broker-image", p.broker, "-a", "anna@host1,anna@host2,anna@host3", "-r", "ml", "-d", "digits", "-m", "1", "-w", "2,3")
+	p.upWithGPUs(t, "--broker-image", p.broker, "-a", "anna@host1,anna@host2,anna@host3", "-r",
+		"ml", "-d", "digits", "-m", "1", "-w", "2,3")
 	p.status(0, "all is well")
 	const root = "/home/anna/ml/root-digits"
 	p.rotates(t, root)
@@ -63,12 +66,14 @@ func TestFiveCommands(t *testing.T) {
 
 	p.must("run-tasks", "fetch", "run_training-1")
 	for i := range rows {
-		text, err := os.ReadFile(filepath.Join(p.work, "outputs", "run_training-1", strconv.Itoa(i), "stdout.log"))
+		text, err := os.ReadFile(filepath.Join(p.work, "outputs", "run_training-1", strconv.Itoa(i),
+			"stdout.log"))
 		if err != nil || !strings.Contains(string(text), "validation accuracy") {
 			t.Errorf("task %d: %q, %v", i, text, err)
 		}
 	}
-	if r := p.must("run-tasks", "fetch", "run_training-1"); strings.Count(r.out, ": 0 files, 0.0 MB") != 2 {
+	if r := p.must("run-tasks", "fetch", "run_training-1"); strings.Count(r.out,
+		": 0 files, 0.0 MB") != 2 {
 		t.Errorf("again:\n%s", r.out)
 	}
 
@@ -98,11 +103,13 @@ func TestFiveCommands(t *testing.T) {
 	if len(again) != 4 || again[0].Revision == rows[0].Revision {
 		t.Errorf("the files of the sweep after update-files are %+v", again)
 	}
-	if out := p.must("run-tasks", "logs", "run_training-2/0").out; !strings.Contains(out, "as it is now") {
+	if out := p.must("run-tasks", "logs", "run_training-2/0").out; !strings.Contains(out,
+		"as it is now") {
 		t.Errorf("its program printed %q", out)
 	}
 	p.drifts(tasks)
 	p.places("another:1", root)
+	p.sweepsGPUs(t, "another:1")
 	p.programs(t, root)
 	p.samples("root-digits")
 	p.apart(t, "root-digits", root)

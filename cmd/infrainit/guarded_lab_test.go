@@ -10,16 +10,18 @@ import (
 	"mlframework/infra/lab"
 )
 
-// guarded checks what the containers of a cluster may, and that nothing that others of the hosts can see has a secret of it. Its
-// folder on the hosts is root; the master is on the first of them.
+// guarded checks what the containers of a cluster may, and that nothing that others of the hosts
+// can see has a secret of it. Its folder on the hosts is root; the master is on the first of them.
 func guarded(t *testing.T, p *laptop, root string) {
 	t.Helper()
 	secrets := secretsOf(t, p.lab.Hosts[0], root)
 	said := ""
-	for _, ask := range []string{"--json", "--audit", "--logs master", "--logs broker", "--logs monitor", "--logs host2"} {
+	for _, ask := range []string{"--json", "--audit", "--logs master", "--logs broker",
+		"--logs monitor", "--logs host2"} {
 		r := p.status(0, "", strings.Fields(ask)...)
 		said += r.out + r.err
-		if ask == "--audit" && (!strings.Contains(r.out, "infrainit ") || !strings.Contains(r.out, "join ")) {
+		if ask == "--audit" && (!strings.Contains(r.out, "infrainit ") || !strings.Contains(r.out,
+			"join ")) {
 			t.Errorf("the audit has no infrainit, or no worker that joined:\n%s%s", r.out, r.err)
 		}
 	}
@@ -40,11 +42,13 @@ func guarded(t *testing.T, p *laptop, root string) {
 				t.Errorf("%s shows the secret %s", h.Name, name)
 			}
 		}
-		if open := h.Exec(t, "sh", "-c", "find "+root+" "+path.Dir(root)+"/.*.lock -type f -perm /077 -not -path '*/bin/*' -not -path '*/releases/*'"); open != "" {
+		if open := h.Exec(t, "sh", "-c", "find "+root+" "+path.Dir(root)+"/.*.lock -type f -perm "+
+			"/077 -not -path '*/bin/*' -not -path '*/releases/*'"); open != "" {
 			t.Errorf("on %s others may read\n%s", h.Name, open)
 		}
 		var all []inspected
-		if err := json.Unmarshal([]byte(h.Exec(t, "sh", "-c", "docker inspect $(docker ps -q)")), &all); err != nil {
+		if err := json.Unmarshal([]byte(h.Exec(t, "sh", "-c", "docker inspect $(docker ps -q)")),
+			&all); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range all {
@@ -57,7 +61,8 @@ func guarded(t *testing.T, p *laptop, root string) {
 func secretsOf(t *testing.T, h *lab.Host, root string) map[string]string {
 	t.Helper()
 	var kept any
-	if err := json.Unmarshal([]byte(h.Exec(t, "cat", root+"/authority/secrets.json")), &kept); err != nil {
+	if err := json.Unmarshal([]byte(h.Exec(t, "cat", root+"/authority/secrets.json")),
+		&kept); err != nil {
 		t.Fatal(err)
 	}
 	secrets := map[string]string{}
@@ -101,11 +106,14 @@ func (c inspected) check(t *testing.T) {
 	t.Helper()
 	h := c.HostConfig
 	ours := map[string]bool{
-		"it is not root":             c.Config.User != "" && !strings.HasPrefix(c.Config.User, "0") && !strings.HasPrefix(c.Config.User, "root"),
-		"no capabilities":            len(h.CapAdd) == 0 && slices.Equal(h.CapDrop, []string{"ALL"}) && !h.Privileged,
-		"no new privileges":          slices.Equal(h.SecurityOpt, []string{"no-new-privileges"}),
-		"its root is read-only":      h.ReadonlyRootfs,
-		"no namespaces of the host":  h.PidMode != "host" && h.IpcMode != "host" && h.NetworkMode != "host" && h.UTSMode != "host" && h.UsernsMode != "host",
+		"it is not root": c.Config.User != "" && !strings.HasPrefix(c.Config.User,
+			"0") && !strings.HasPrefix(c.Config.User, "root"),
+		"no capabilities": len(h.CapAdd) == 0 && slices.Equal(h.CapDrop,
+			[]string{"ALL"}) && !h.Privileged,
+		"no new privileges":     slices.Equal(h.SecurityOpt, []string{"no-new-privileges"}),
+		"its root is read-only": h.ReadonlyRootfs,
+		"no namespaces of the host": h.PidMode != "host" && h.IpcMode != "host" &&
+			h.NetworkMode != "host" && h.UTSMode != "host" && h.UsernsMode != "host",
 		"limited memory, processes":  h.Memory > 0 && h.PidsLimit > 0,
 		"not the socket of Docker":   true,
 		"nothing of the host's root": true,

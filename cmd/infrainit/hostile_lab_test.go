@@ -10,12 +10,14 @@ import (
 // tried is the head of the table in docs/security.md of what a hostile task was seen to try.
 const tried = "| a task tries to | and gets |"
 
-// hostile runs a task on the master's host and on another, beside a task of another sweep with a secret, that tries all that a task must
-// not be able to do. Docs/security.md has a row for each attempt.
+// hostile runs a task on the master's host and on another, beside a task of another sweep with a
+// secret, that tries all that a task must not be able to do. Docs/security.md has a row for each
+// attempt.
 func (p *laptop) hostile(t *testing.T, cluster string) {
 	t.Helper()
 	const value = "recognisable-secret-of-the-victim"
-	if err := os.CopyFS(filepath.Join(p.work, "hostile"), os.DirFS("testdata/hostile")); err != nil {
+	if err := os.CopyFS(filepath.Join(p.work, "hostile"),
+		os.DirFS("testdata/hostile")); err != nil {
 		t.Fatal(err)
 	}
 	p.up("-f", "-d", "hostile/victim", "--name", cluster, "--image", p.training)
@@ -48,7 +50,8 @@ func (p *laptop) hostile(t *testing.T, cluster string) {
 		attempts := 0
 		for line := range strings.Lines(printed) {
 			name, answer, found := strings.Cut(strings.TrimSpace(line), "\t")
-			if attempts++; !found || !strings.HasPrefix(answer, "refused: ") || strings.Contains(printed, value) {
+			if attempts++; !found || !strings.HasPrefix(answer, "refused: ") ||
+				strings.Contains(printed, value) {
 				t.Errorf("a hostile task: %s", line)
 			}
 			if !strings.Contains(table, "\n| "+name+" |") {

@@ -15,7 +15,8 @@ import (
 	"mlframework/infra/lab"
 )
 
-// laptop is a person's machine: a home with ssh's configuration, a folder to work in, and the programs.
+// laptop is a person's machine: a home with ssh's configuration, a folder to work in, and the
+// programs.
 type laptop struct {
 	t                testing.TB
 	lab              *lab.Lab
@@ -24,7 +25,8 @@ type laptop struct {
 	training, broker string // images that the hosts have
 }
 
-// newLaptop makes a laptop from which a lab's hosts are reached under their names, with the hosts' images loaded.
+// newLaptop makes a laptop from which a lab's hosts are reached under their names, with the hosts'
+// images loaded.
 func newLaptop(t testing.TB, hosts int) *laptop {
 	t.Helper()
 	l := lab.Start(t, lab.Options{Hosts: hosts})
@@ -87,7 +89,9 @@ func (p *laptop) furnish(key string) {
     command: [sh, -c, "sleep 1; cat version", task]
     parameters: parameters.yml
 `)
-	if err := filepath.Walk(root, func(path string, _ os.FileInfo, _ error) error { return os.Chown(path, int(p.uid), -1) }); err != nil && p.uid != 0 {
+	if err := filepath.Walk(root, func(path string, _ os.FileInfo, _ error) error {
+		return os.Chown(path, int(p.uid), -1)
+	}); err != nil && p.uid != 0 {
 		p.t.Fatal(err)
 	}
 }
@@ -159,7 +163,8 @@ func (p *laptop) command(ctx context.Context, argv ...string) *exec.Cmd {
 		c = exec.CommandContext(ctx, filepath.Join(p.path, argv[0]), argv[1:]...)
 	}
 	c.Dir = p.work
-	c.Env = append(os.Environ(), "HOME="+p.home, "PATH="+p.home+"/bin:"+p.path+":"+os.Getenv("PATH"), "XDG_CACHE_HOME=", "SSH_AUTH_SOCK=")
+	c.Env = append(os.Environ(), "HOME="+p.home, "PATH="+p.home+"/bin:"+p.path+":"+
+		os.Getenv("PATH"), "XDG_CACHE_HOME=", "SSH_AUTH_SOCK=")
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	if p.uid != 0 {
 		c.SysProcAttr.Credential = &syscall.Credential{Uid: p.uid, Gid: p.uid}
@@ -218,7 +223,8 @@ func (p *laptop) fails(code int, says []string, args ...string) result {
 	p.t.Helper()
 	r := p.run(append([]string{"infrainit"}, args...)...)
 	if r.code != code {
-		p.t.Errorf("infrainit %s ended with %d, not %d:\n%s%s", strings.Join(args, " "), r.code, code, r.err, r.out)
+		p.t.Errorf("infrainit %s ended with %d, not %d:\n%s%s", strings.Join(args, " "), r.code,
+			code, r.err, r.out)
 	}
 	for _, part := range says {
 		if !strings.Contains(r.err, part) {

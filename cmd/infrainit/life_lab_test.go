@@ -16,7 +16,8 @@ func TestLife(t *testing.T) {
 	p := newLaptop(t, 3)
 	l := p.lab
 	const hosts, root = "anna@host1,anna@host2,anna@host3", "/home/anna/ml/c"
-	options := append([]string{"-a", hosts, "-r", "ml", "-d", "digits", "--name", "c", "-m", "1"}, p.images()...)
+	options := append([]string{"-a", hosts, "-r", "ml", "-d", "digits", "--name", "c", "-m", "1"},
+		p.images()...)
 	first := p.up(append(options, "-w", "2,3")...)
 	t.Logf("in %.1fs:\n%s%s", first.took.Seconds(), first.err, first.out)
 	if !t.Run("shows no secret and has no rights", func(t *testing.T) { guarded(t, p, root) }) {
@@ -26,7 +27,8 @@ func TestLife(t *testing.T) {
 	before := all(t, l)
 	again := p.up("-f")
 	t.Logf("again in %.1fs", again.took.Seconds())
-	if d := cmp.Diff(before, all(t, l)); d != "" || !strings.Contains(again.out, "nothing to change") {
+	if d := cmp.Diff(before, all(t, l)); d != "" || !strings.Contains(again.out,
+		"nothing to change") {
 		t.Errorf("repeated, it changes something:\n%s\n%s", d, again.out)
 	}
 
@@ -43,11 +45,13 @@ func TestLife(t *testing.T) {
 			t.Errorf("a worker more on host1 changes %s:\n%s", h, d)
 		}
 	}
-	if !strings.HasPrefix(after["host1"], before["host1"][:strings.Index(before["host1"], "/mlframework-c-master")]) || !strings.Contains(after["host1"], "/mlframework-c-worker") {
+	if !strings.HasPrefix(after["host1"], before["host1"][:strings.Index(before["host1"],
+		"/mlframework-c-master")]) || !strings.Contains(after["host1"], "/mlframework-c-worker") {
 		t.Errorf("host1 had\n%sand has\n%s", before["host1"], after["host1"])
 	}
 	p.up("-f", "-w", "2")
-	if d := cmp.Diff(before["host2"], containers(t, l.Hosts[1])); d != "" || containers(t, l.Hosts[2]) != "" || strings.Contains(containers(t, l.Hosts[0]), "worker") {
+	if d := cmp.Diff(before["host2"], containers(t, l.Hosts[1])); d != "" ||
+		containers(t, l.Hosts[2]) != "" || strings.Contains(containers(t, l.Hosts[0]), "worker") {
 		t.Errorf("with one worker on host2 there is\n%v", all(t, l))
 	}
 	succeeded(t, client, id)
@@ -55,7 +59,8 @@ func TestLife(t *testing.T) {
 	t.Run("a host is listed no more", func(t *testing.T) {
 		p.up("-f", "-w", "2,3")
 		r := p.up("-f", "-a", "anna@host1,anna@host3", "-w", "2")
-		if !strings.Contains(r.err, "host2     warning: it leaves the cluster; outputs of its tasks stay in "+root) {
+		if !strings.Contains(r.err, "host2     warning: it leaves the cluster; outputs of its "+
+			"tasks stay in "+root) {
 			t.Errorf("nothing says what stays on host2:\n%s", r.err)
 		}
 		if left := containers(t, l.Hosts[1]); left != "" {
@@ -96,7 +101,8 @@ func TestLife(t *testing.T) {
 	})
 	t.Run("a change that fails", func(t *testing.T) {
 		before, logins := all(t, l), users(t, l.Hosts[0], "c")
-		p.fails(1, []string{"get the image no/such:image"}, "-f", "-a", "anna@host1,anna@host3,anna@host2", "-w", "2,3", "--image", "no/such:image")
+		p.fails(1, []string{"get the image no/such:image"}, "-f", "-a",
+			"anna@host1,anna@host3,anna@host2", "-w", "2,3", "--image", "no/such:image")
 		if d := cmp.Diff(before, all(t, l)); d != "" {
 			t.Errorf("it leaves something behind, or takes something away:\n%s", d)
 		}
@@ -109,9 +115,12 @@ func TestLife(t *testing.T) {
 	})
 	t.Run("a host joins", func(t *testing.T) {
 		before := all(t, l)
-		p.up(append(p.images(), "-a", "anna@host2,anna@host1", "-r", "ml", "-d", "digits", "--name", "c", "-w", "1")...)
-		if d := cmp.Diff(before["host1"], containers(t, l.Hosts[0])); d != "" || !strings.Contains(containers(t, l.Hosts[1]), "worker") {
-			t.Errorf("host2, which joins, has\n%s, and host1 changes:\n%s", containers(t, l.Hosts[1]), d)
+		p.up(append(p.images(), "-a", "anna@host2,anna@host1", "-r", "ml", "-d", "digits", "--name",
+			"c", "-w", "1")...)
+		if d := cmp.Diff(before["host1"], containers(t, l.Hosts[0])); d != "" ||
+			!strings.Contains(containers(t, l.Hosts[1]), "worker") {
+			t.Errorf("host2, which joins, has\n%s, and host1 changes:\n%s",
+				containers(t, l.Hosts[1]), d)
 		}
 		p.works("host2", "host3")
 		p.up("-f") // the options that were saved know nothing of it
@@ -122,7 +131,8 @@ func TestLife(t *testing.T) {
 	t.Run("a host with a fault does not leave", func(t *testing.T) {
 		before := all(t, l)
 		shell(t, l.Hosts[2], "chmod 500 "+root)
-		p.fails(1, []string{"host3     warning: left out: ", "hosts were skipped:\nhost3: "}, "-f", "--skip-bad")
+		p.fails(1, []string{"host3     warning: left out: ", "hosts were skipped:\nhost3: "}, "-f",
+			"--skip-bad")
 		shell(t, l.Hosts[2], "chmod 700 "+root)
 		if d := cmp.Diff(before, all(t, l)); d != "" {
 			t.Error(d)
@@ -130,16 +140,21 @@ func TestLife(t *testing.T) {
 	})
 	t.Run("the master stays", func(t *testing.T) {
 		before := all(t, l)
-		p.fails(1, []string{"host1: the master of the cluster c is here", "infra-clean --volumes"}, append(options, "-m", "2", "-w", "3")...)
+		p.fails(1, []string{"host1: the master of the cluster c is here", "infra-clean --volumes"},
+			append(options, "-m", "2", "-w", "3")...)
 		p.fails(1, []string{"host3: its worker belongs to a cluster c whose master is elsewhere"},
-			append(p.images(), "-a", "anna@host2,anna@host3", "-r", "ml", "-d", "digits", "--name", "c", "-m", "1", "-w", "2")...)
+			append(p.images(), "-a", "anna@host2,anna@host3", "-r", "ml", "-d", "digits", "--name",
+				"c", "-m", "1", "-w", "2")...)
 		if d := cmp.Diff(before, all(t, l)); d != "" {
 			t.Error(d)
 		}
 	})
 	t.Run("somebody is at work", func(t *testing.T) {
-		l.Hosts[2].Exec(t, "sh", "-c", "cd /home/anna/ml; (exec 9>>.c.lock; flock 9; echo ben@there >.c.lock; exec sleep 300) >/dev/null 2>&1 </dev/null & until grep -q ben .c.lock; do sleep 0.1; done")
-		p.fails(1, []string{"host3: somebody is at work on this cluster: ben@there", "--break-lock"}, "-f")
+		l.Hosts[2].Exec(t, "sh", "-c", "cd /home/anna/ml; (exec 9>>.c.lock; flock 9; echo "+
+			"ben@there >.c.lock; exec sleep 300) >/dev/null 2>&1 </dev/null & until grep -q ben "+
+			".c.lock; do sleep 0.1; done")
+		p.fails(1, []string{"host3: somebody is at work on this cluster: ben@there",
+			"--break-lock"}, "-f")
 		p.up("-f", "--break-lock")
 	})
 	t.Run("by itself after a power cut", func(t *testing.T) {
@@ -161,17 +176,21 @@ func removed(t *testing.T, p *laptop) {
 	away.Exec(t, "lab-host", "ready")
 	away.Freeze(t)
 	r := p.run("./infra-clean", "--volumes", "--files", "--yes")
-	if r.code != 1 || !strings.Contains(r.out, "host3: LEFT: everything") || !strings.Contains(r.out, "host1: removed: containers (3)") {
+	if r.code != 1 || !strings.Contains(r.out, "host3: LEFT: everything") ||
+		!strings.Contains(r.out, "host1: removed: containers (3)") {
 		t.Errorf("with a host away infra-clean ended with %d:\n%s%s", r.code, r.out, r.err)
 	}
 	away.Thaw(t)
 	for range 2 {
-		if r := p.must("./infra-clean", "--volumes", "--files", "--yes"); !strings.Contains(r.out, "cluster c: nothing is left") {
+		if r := p.must("./infra-clean", "--volumes", "--files", "--yes"); !strings.Contains(r.out,
+			"cluster c: nothing is left") {
 			t.Error(r.out)
 		}
 	}
 	for _, h := range p.lab.Hosts {
-		left := slices.DeleteFunc(strings.Split(remains(t, h), "\n"), func(line string) bool { return line == "" })
+		left := slices.DeleteFunc(strings.Split(remains(t, h), "\n"), func(line string) bool {
+			return line == ""
+		})
 		// Host2 had left the cluster: its files stay, as nothing says any more that they are there.
 		left = slices.DeleteFunc(left, func(line string) bool {
 			return h.Name == "host2" && (strings.HasPrefix(line, "/home/anna/ml") ||

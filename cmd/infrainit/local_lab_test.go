@@ -13,8 +13,9 @@ import (
 	"mlframework/infra/lab"
 )
 
-// TestThisMachine has master or worker on the machine that runs the tests, in its own Docker. Docker lets nothing from the network
-// of the lab into another of the same Docker; containers of the cluster that are to speak with hosts are put into both.
+// TestThisMachine has master or worker on the machine that runs the tests, in its own Docker.
+// Docker lets nothing from the network of the lab into another of the same Docker; containers of
+// the cluster that are to speak with hosts are put into both.
 func TestThisMachine(t *testing.T) {
 	slow(t)
 	p := newLaptop(t, 2)
@@ -34,7 +35,8 @@ func TestThisMachine(t *testing.T) {
 			t.Error(r.out)
 		}
 		p.works("local", l.Hosts[0].Name, l.Hosts[1].Name)
-		p.fails(1, []string{l.Hosts[0].Name + ": the master of the cluster " + name + " is here"}, append(options, "-m", "local", "-w", "2")...)
+		p.fails(1, []string{l.Hosts[0].Name + ": the master of the cluster " + name + " is here"},
+			append(options, "-m", "local", "-w", "2")...)
 		p.up("-f", "-w", "2")
 		if left := here(t, name); left != "" {
 			t.Errorf("the worker has left, and here is\n%s", left)
@@ -50,7 +52,8 @@ func TestThisMachine(t *testing.T) {
 		_ = taken.Close()
 		at := l.Hosts[0].Address[:strings.LastIndex(l.Hosts[0].Address, ".")] + ".200"
 		joined := joins(t, l, "mlframework-"+name+"-broker", at)
-		p.up(append(options, "-m", "local", "-w", "local,1,2", "--broker-port", "5671", "--master-address", at)...)
+		p.up(append(options, "-m", "local", "-w", "local,1,2", "--broker-port", "5671",
+			"--master-address", at)...)
 		joined()
 		p.works("local", l.Hosts[0].Name, l.Hosts[1].Name)
 		if r := p.up("-f"); !strings.Contains(r.out, "nothing to change") {
@@ -58,7 +61,8 @@ func TestThisMachine(t *testing.T) {
 		}
 		p.up("-f", "-w", "1,2") // the master alone is here
 		p.works(l.Hosts[0].Name, l.Hosts[1].Name)
-		p.fails(1, []string{"local: the master of the cluster " + name + " is here"}, append(options, "-m", "1", "-w", "2")...)
+		p.fails(1, []string{"local: the master of the cluster " + name + " is here"},
+			append(options, "-m", "1", "-w", "2")...)
 		p.must("./infra-clean", "--volumes", "--files", "--yes")
 		clean(t, l)
 		if left := here(t, name); left != "" {
@@ -75,7 +79,8 @@ func here(t *testing.T, name string) string {
 	t.Helper()
 	var all []string
 	for _, list := range [][]string{{"ps", "-a"}, {"network", "ls"}, {"volume", "ls"}, {"images"}} {
-		out, err := exec.Command("docker", append(list, "-q", "--filter", "label=mlframework.cluster="+name)...).Output()
+		out, err := exec.Command("docker", append(list, "-q", "--filter",
+			"label=mlframework.cluster="+name)...).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +91,8 @@ func here(t *testing.T, name string) string {
 	return strings.Join(all, "\n")
 }
 
-// joins puts a container into the lab's network as soon as it is there, at an address unless that is "". What it gives waits for that.
+// joins puts a container into the lab's network as soon as it is there, at an address unless that
+// is "". What it gives waits for that.
 func joins(t *testing.T, l *lab.Lab, container, address string) (joined func()) {
 	t.Helper()
 	args := []string{"network", "connect"}
@@ -98,7 +104,8 @@ func joins(t *testing.T, l *lab.Lab, container, address string) (joined func()) 
 	go func() {
 		var said []byte
 		var err error
-		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(
+			50 * time.Millisecond) {
 			if said, err = exec.Command("docker", args...).CombinedOutput(); err == nil {
 				ended <- ""
 				return

@@ -1,4 +1,5 @@
-// Command infrainit brings up a cluster on hosts that ssh reaches, and makes a cluster that runs what is asked for.
+// Command infrainit brings up a cluster on hosts that ssh reaches, and makes a cluster that runs
+// what is asked for.
 //
 // Nothing imports it. It may import everything.
 package main
@@ -78,10 +79,13 @@ func (c *command) app() *cliv2.App {
 			cli.Switch("skip-bad", "leave out hosts of workers that have faults"),
 			cli.Switch("keep", "if it fails, do not roll back"),
 			cli.Switch("now", "stop workers immediately; their tasks are rescheduled"),
-			cli.Switch("pull", "update images to what their tags point to in the registry, on all hosts"),
-			cli.Switch("rotate", "make all passwords, tokens and certificates of the cluster anew; what runs goes on"),
+			cli.Switch("pull", "update images to what their tags point to in the registry, on "+
+				"all hosts"),
+			cli.Switch("rotate", "make all passwords, tokens and certificates of the cluster "+
+				"anew; what runs goes on"),
 			cli.Switch("break-lock", "take over a lock held by another infrainit"),
-			cli.Switch("downgrade", "replace newer programs of the cluster by those of this version"),
+			cli.Switch("downgrade",
+				"replace newer programs of the cluster by those of this version"),
 			cli.Switch("yes", "upload a large project without asking", "y"),
 			cli.Switch("json", "print one JSON object for each host at the end"),
 			cli.Switch("quiet", "do not print progress", "q"),

@@ -1,4 +1,5 @@
-// Package main_test is the person at a laptop: it runs the real program, and infra-clean, against hosts of a lab.
+// Package main_test is the person at a laptop: it runs the real program, and infra-clean, against
+// hosts of a lab.
 //
 // FAULTS=long runs what is rare or slow, too.
 package main_test

@@ -13,8 +13,9 @@ import (
 	"mlframework/internal/programtest"
 )
 
-// programs sweeps programs as real ones are made on a cluster, in containers: each task's files are its own, and the files of the
-// project on the hosts of workers, all but the first, are byte for byte as they were. They are in the cluster's folder root.
+// programs sweeps programs as real ones are made on a cluster, in containers: each task's files are
+// its own, and the files of the project on the hosts of workers, all but the first, are byte for
+// byte as they were. They are in the cluster's folder root.
 func (p *laptop) programs(t *testing.T, root string) {
 	t.Helper()
 	dir := filepath.Join(p.work, "digits")

@@ -16,7 +16,8 @@ import (
 // serial is the number of the certificate that the broker on a host has.
 func serial(t *testing.T, h *lab.Host) string {
 	t.Helper()
-	conn, err := tls.Dial("tcp", h.Address+":5671", &tls.Config{InsecureSkipVerify: true}) // it is only looked at
+	// it is only looked at
+	conn, err := tls.Dial("tcp", h.Address+":5671", &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +34,8 @@ var monitors = regexp.MustCompile(`(?m)^.*-monitor .*\n`)
 const untilGo = `test "$TASK_INDEX" -ge 40 || exec sleep 0.2
 	until test -e ../go; do sleep 0.1; done`
 
-// rotates makes all secrets of a cluster anew while a sweep runs: whoever has copied the old ones is out, and no task notices.
-// The master is on the first host, and a worker on the second.
+// rotates makes all secrets of a cluster anew while a sweep runs: whoever has copied the old ones
+// is out, and no task notices. The master is on the first host, and a worker on the second.
 func (p *laptop) rotates(t *testing.T, root string) {
 	t.Helper()
 	master, worker := p.lab.Hosts[0], p.lab.Hosts[1]
@@ -47,15 +48,19 @@ func (p *laptop) rotates(t *testing.T, root string) {
 	secrets, number, before := secretsOf(t, master, root), serial(t, master), all(t, p.lab)
 	client := p.master(master, root)
 	id := submit(t, client, master, root, "56", untilGo)
-	eventually(t, "tasks run", func() bool { return counts(t, client, id)[task.Running.String()] > 0 })
+	eventually(t, "tasks run", func() bool {
+		return counts(t, client, id)[task.Running.String()] > 0
+	})
 	r := p.up("-f", "--rotate")
 	t.Logf("rotated in %.1fs:\n%s", r.took.Seconds(), r.err)
 	t.Logf("the sweep is at %v", counts(t, client, id))
-	if said := logsIn(t, worker, root, copied, master.Address); !strings.Contains(said, "certificate is not trusted") {
+	if said := logsIn(t, worker, root, copied, master.Address); !strings.Contains(said,
+		"certificate is not trusted") {
 		t.Errorf("who trusts the old authority: %s", said)
 	}
 	worker.Exec(t, "cp", path.Join(login, "ca.pem"), copied)
-	if said := logsIn(t, worker, root, copied, master.Address); !strings.Contains(said, "does not accept user and password") {
+	if said := logsIn(t, worker, root, copied, master.Address); !strings.Contains(said,
+		"does not accept user and password") {
 		t.Errorf("who has the old password: %s", said)
 	}
 	worker.Exec(t, "rm", "-r", copied)

@@ -6,11 +6,13 @@ import (
 	"strings"
 )
 
-// samples gives a running cluster each sample that needs numpy as its project, with an image that has numpy: there is no registry to build
-// that of the sample's Dockerfile from. Some of its tasks run, and their outputs are fetched.
+// samples gives a running cluster each sample that needs numpy as its project, with an image that
+// has numpy: there is no registry to build that of the sample's Dockerfile from. Some of its tasks
+// run, and their outputs are fetched.
 func (p *laptop) samples(cluster string) {
 	p.t.Helper()
-	for name, checkpoint := range map[string]string{"mnist": "checkpoint.npz", "bowcnn": "checkpoint.json"} {
+	for name, checkpoint := range map[string]string{"mnist": "checkpoint.npz",
+		"bowcnn": "checkpoint.json"} {
 		dir := filepath.Join(p.work, name)
 		if err := os.CopyFS(dir, os.DirFS("../../projects/"+name)); err != nil {
 			p.t.Fatal(err)
@@ -19,7 +21,8 @@ func (p *laptop) samples(cluster string) {
 		id := strings.TrimSpace(p.must("run-tasks", "-q", "run_training", "--limit", "2").out)
 		rows := p.rows(id)
 		for _, r := range rows {
-			if accuracy, _ := r.Metrics["accuracy"].(float64); r.State != "succeeded" || accuracy < 0.4 {
+			if accuracy, _ := r.Metrics["accuracy"].(float64); r.State != "succeeded" ||
+				accuracy < 0.4 {
 				p.t.Errorf("%s: %+v", name, r)
 			}
 		}

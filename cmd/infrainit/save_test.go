@@ -8,9 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mlframework/cmd/internal/site"
 	"mlframework/config"
 	"mlframework/infra"
+	"mlframework/infra/clean"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
 
@@ -69,5 +73,77 @@ func checkFile(t *testing.T, when, file, want string) {
 	data, err := os.ReadFile(file)
 	if err != nil || !strings.HasSuffix(string(data), want) {
 		t.Errorf("%s config.yml is %q, %v", when, data, err)
+	}
+}
+
+// The script that removes a cluster is never that of another one in its place.
+func TestScriptsOfSeveralClusters(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	bringUp := func(cluster string, flags map[string]string) error {
+		t.Helper()
+		flags["hosts"], flags["name"] = "gpu1,gpu2", cluster
+		s, err := site.ReadFrom(config.Source{File: filepath.Join(folder, "config.yml"),
+			Flags: flags}, os.Stderr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := &command{infraUp: func(_ context.Context, r infra.Request, _ infra.Options) (
+			infra.Result, error) {
+			before := layout.Record{Cluster: cluster}
+			return infra.Result{}, r.Begin(plan.Plan{Before: before})
+		}}
+		_, err = program.bringUp(t.Context(), s, infra.Request{})
+		return err
+	}
+	for _, c := range []struct {
+		what, cluster string
+		flags         map[string]string
+		refused       bool
+		scripts       map[string]string // their clusters
+	}{
+		{"a cluster", "a", map[string]string{"master": "1"}, false,
+			map[string]string{"infra-clean": "a"}},
+		{"hosts join another", "b", map[string]string{"workers": "2"}, false,
+			map[string]string{"infra-clean": "a", "infra-clean-b": "b"}},
+		{"and again", "b", map[string]string{"workers": "2"}, false,
+			map[string]string{"infra-clean": "a", "infra-clean-b": "b"}},
+		{"it changes", "a", map[string]string{"master": "1", "workers": "2"}, false,
+			map[string]string{"infra-clean": "a", "infra-clean-b": "b"}},
+		{"the other one is cleaned, and its script removed", "b", map[string]string{"workers": "2"},
+			false, map[string]string{"infra-clean": "b"}},
+		{"one whose file is taken", "c", map[string]string{"workers": "2"}, true,
+			map[string]string{"infra-clean": "b", "infra-clean-c": "d"}},
+	} {
+		if strings.HasSuffix(c.what, "removed") {
+			if err := os.Remove(filepath.Join(folder, "infra-clean")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.refused {
+			other := clean.Script(clean.Cluster{Name: "d"})
+			if err := os.WriteFile(filepath.Join(folder, "infra-clean-c"), other,
+				0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := bringUp(c.cluster, c.flags); (err != nil) != c.refused {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		found := map[string]string{}
+		files, err := filepath.Glob(filepath.Join(folder, "infra-clean*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[filepath.Base(file)] = clean.ClusterOf(text)
+		}
+		if d := cmp.Diff(c.scripts, found); d != "" {
+			t.Errorf("%s: clusters of the scripts (-want +got):\n%s", c.what, d)
+		}
 	}
 }

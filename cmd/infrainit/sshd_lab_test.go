@@ -8,7 +8,8 @@ import (
 	"mlframework/infra/lab"
 )
 
-// TestServers brings clusters up through sshds that allow little, a jump host, ports of their own, and sudo.
+// TestServers brings clusters up through sshds that allow little, a jump host, ports of their own,
+// and sudo.
 func TestServers(t *testing.T) {
 	slow(t)
 	p := newLaptop(t, 2)
@@ -22,7 +23,8 @@ func TestServers(t *testing.T) {
 	p.configure(config)
 	for _, hosts := range []string{"one,two", "three,four"} {
 		t.Run(hosts, func(t *testing.T) {
-			r := p.up(append(p.images(), "-a", hosts, "-d", "digits", "--name", "c", "-m", "1", "-w", "1,2")...)
+			r := p.up(append(p.images(), "-a", hosts, "-d", "digits", "--name", "c", "-m", "1",
+				"-w", "1,2")...)
 			t.Logf("in %.1fs", r.took.Seconds())
 			again := p.up("-f")
 			t.Logf("again in %.1fs", again.took.Seconds())
@@ -45,5 +47,6 @@ func (p *laptop) through(h *lab.Host, name, user string, lines ...string) {
 	p.t.Helper()
 	at := h.SSHD(p.t, lines...)
 	host, port, _ := strings.Cut(at, ":")
-	p.configure(fmt.Sprintf("Host %s\n\tHostName %s\n\tPort %s\n\tUser %s\n\tHostKeyAlias %s\n", name, host, port, user, h.Name))
+	p.configure(fmt.Sprintf("Host %s\n\tHostName %s\n\tPort %s\n\tUser %s\n\tHostKeyAlias %s\n",
+		name, host, port, user, h.Name))
 }

@@ -30,15 +30,18 @@ func eventually(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// status calls check-status until it ends with a code and says something: a busy host does not always answer within its few seconds.
+// status calls check-status until it ends with a code and says something: a busy host does not
+// always answer within its few seconds.
 func (p *laptop) status(code int, says string, args ...string) (r result) {
 	p.t.Helper()
 	for end := time.Now().Add(patience); ; {
-		if r = p.run(append([]string{"check-status"}, args...)...); r.code == code && strings.Contains(r.out, says) {
+		if r = p.run(append([]string{"check-status"}, args...)...); r.code == code &&
+			strings.Contains(r.out, says) {
 			return r
 		}
 		if time.Now().After(end) {
-			p.t.Fatalf("check-status %q: still exit code %d, without %q:\n%s%s", args, r.code, says, r.out, r.err)
+			p.t.Fatalf("check-status %q: still exit code %d, without %q:\n%s%s", args, r.code, says,
+				r.out, r.err)
 		}
 	}
 }
@@ -57,14 +60,19 @@ func (p *laptop) master(h *lab.Host, root string) *api.Client {
 	if err := tunnel.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	client := api.DialBy("the master", func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", socket) })
+	client := api.DialBy("the master", func(ctx context.Context) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	})
 	p.t.Cleanup(func() {
 		client.Close()
 		stop()
 		_ = tunnel.Wait()
 		_ = os.RemoveAll(dir)
 	})
-	eventually(p.t, "a tunnel to the master", func() bool { _, err := os.Stat(socket); return err == nil })
+	eventually(p.t, "a tunnel to the master", func() bool {
+		_, err := os.Stat(socket)
+		return err == nil
+	})
 	return client
 }
 

@@ -15,10 +15,12 @@ const nobody = 65534
 // ports are those that containers of a role have on a host.
 func ports(t *testing.T, h *lab.Host, role string) string {
 	t.Helper()
-	return h.Exec(t, "sh", "-c", `docker ps -q --filter label=mlframework.role=`+role+` | xargs -r docker inspect -f '{{range .HostConfig.PortBindings}}{{(index . 0).HostPort}}{{end}}' | sort`)
+	return h.Exec(t, "sh", "-c", `docker ps -q --filter label=mlframework.role=`+role+
+		` | xargs -r docker inspect -f '{{range .HostConfig.PortBindings}}{{(index . 0).HostPort}}{{end}}' | sort`)
 }
 
-// TestTwoClusters is two people on the same hosts, whose homes are one folder for each of them, and two releases of RabbitMQ.
+// TestTwoClusters is two people on the same hosts, whose homes are one folder for each of them, and
+// two releases of RabbitMQ.
 func TestTwoClusters(t *testing.T) {
 	slow(t)
 	p := newLaptop(t, 2)
@@ -26,22 +28,27 @@ func TestTwoClusters(t *testing.T) {
 	l := p.lab
 	l.ShareHome(t)
 	ben.broker = l.Load(t, "broker:bookworm")[0]
-	first := p.up(append(p.images(), "-a", p.hosts("anna"), "-d", "digits", "--name", "c", "-m", "1", "-w", "1,2")...)
+	first := p.up(append(p.images(), "-a", p.hosts("anna"), "-d", "digits", "--name", "c", "-m",
+		"1", "-w", "1,2")...)
 	if n := strings.Count(first.err, "bring sweepd"); n != 1 {
 		t.Errorf("sweepd was brought to one home %d times:\n%s", n, first.err)
 	}
-	if homes := l.Hosts[0].Exec(t, "sh", "-c", "ls /home/anna/mlframework/c/hosts"); homes != l.Hosts[0].Name+"\n"+l.Hosts[1].Name+"\n" {
+	if homes := l.Hosts[0].Exec(t, "sh", "-c",
+		"ls /home/anna/mlframework/c/hosts"); homes != l.Hosts[0].Name+"\n"+l.Hosts[1].Name+"\n" {
 		t.Errorf("the workers' folders are %q", homes)
 	}
 	p.up("-f", "-w", "1") // a host leaves whose home is that of one that stays
 	p.up("-f", "-w", "1,2")
 	before := all(t, l)
 	wanted := func(name string) []string {
-		return append(ben.images(), "-a", p.hosts("ben"), "-d", "digits", "--name", name, "-m", "1", "-w", "1,2")
+		return append(ben.images(), "-a", p.hosts("ben"), "-d", "digits", "--name", name, "-m", "1",
+			"-w", "1,2")
 	}
-	ben.fails(1, []string{l.Hosts[0].Name + ": the cluster c there belongs to root", l.Hosts[1].Name + ": the cluster c there belongs to root", "--name"}, wanted("c")...)
+	ben.fails(1, []string{l.Hosts[0].Name + ": the cluster c there belongs to root",
+		l.Hosts[1].Name + ": the cluster c there belongs to root", "--name"}, wanted("c")...)
 	second := ben.up(wanted("d")...)
-	if d := cmp.Diff([]string{"5671\n5672\n", "5555\n5556\n"}, []string{ports(t, l.Hosts[0], "broker"), ports(t, l.Hosts[0], "monitor")}); d != "" {
+	if d := cmp.Diff([]string{"5671\n5672\n", "5555\n5556\n"},
+		[]string{ports(t, l.Hosts[0], "broker"), ports(t, l.Hosts[0], "monitor")}); d != "" {
 		t.Error(d)
 	}
 	if !strings.Contains(second.err, "reach the broker at "+l.Hosts[0].Address+":5672") {

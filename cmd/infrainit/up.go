@@ -14,14 +14,14 @@ import (
 	"mlframework/cmd/internal/site"
 	"mlframework/config"
 	"mlframework/infra"
-	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
 
 // up is the command.
 func (c *command) up(ctx *cliv2.Context) error {
 	if ctx.NArg() > 0 {
-		return cli.Wrong("hosts are named with -a, the project's folder with -d", "unexpected argument %q", ctx.Args().First())
+		return cli.Wrong("hosts are named with -a, the project's folder with -d",
+			"unexpected argument %q", ctx.Args().First())
 	}
 	s, err := site.Read(ctx, ctx.Bool("file"), c.stderr)
 	if err != nil {
@@ -30,7 +30,8 @@ func (c *command) up(ctx *cliv2.Context) error {
 	s.Printer.Quiet = ctx.Bool("quiet")
 	if ctx.Bool("verbose") {
 		for _, o := range s.Config.Explain() {
-			fmt.Fprintf(c.stderr, "%-16s %s  (%s)\n", o.Name, cli.Visible(o.Value), cli.Visible(o.Origin))
+			fmt.Fprintf(c.stderr, "%-16s %s  (%s)\n", o.Name, cli.Visible(o.Value),
+				cli.Visible(o.Origin))
 		}
 	}
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
@@ -41,7 +42,8 @@ func (c *command) up(ctx *cliv2.Context) error {
 	}
 	result, err := c.bringUp(work, s, r)
 	if errors.Is(err, cli.ErrInterrupted) {
-		return errors.Join(&cli.Error{Code: cli.Interrupted, Err: errors.New("interrupted")}, others(err))
+		return errors.Join(&cli.Error{Code: cli.Interrupted, Err: errors.New("interrupted")},
+			others(err))
 	}
 	if err != nil {
 		return explain(s, err)
@@ -50,7 +52,8 @@ func (c *command) up(ctx *cliv2.Context) error {
 		err = c.conclude(work, ctx, s, result)
 	}
 	if len(result.Skipped) > 0 {
-		return errors.Join(err, &cli.Error{Code: cli.Failed, Err: fmt.Errorf("hosts were skipped:\n%w", result.Skipped)})
+		return errors.Join(err, &cli.Error{Code: cli.Failed,
+			Err: fmt.Errorf("hosts were skipped:\n%w", result.Skipped)})
 	}
 	return err
 }
@@ -74,7 +77,8 @@ func others(err error) error {
 func explain(s *site.Site, err error) error {
 	faults, faulty := errors.AsType[plan.Problems](err)
 	if missing, ok := errors.AsType[*infra.NoMaster](err); ok && !faulty {
-		return cli.Wrong("name the master's host with -m to start one, or the cluster with --name", "%w", missing)
+		return cli.Wrong("name the master's host with -m to start one, or the cluster with --name",
+			"%w", missing)
 	}
 	err = site.Explain(err)
 	if told, ok := errors.AsType[*cli.Error](err); ok && faulty && told.Remedy == "" {
@@ -84,15 +88,16 @@ func explain(s *site.Site, err error) error {
 			if workers == "" {
 				option = "a -w that leaves it out"
 			}
-			told.Remedy += fmt.Sprintf("; to go on without %s, call it again with %s (removes it from "+
-				"the cluster) or --skip-bad (changes only the other hosts)", hosts, option)
+			told.Remedy += fmt.Sprintf("; to go on without %s, call it again with %s (removes it "+
+				"from the cluster) or --skip-bad (changes only the other hosts)", hosts, option)
 		}
 	}
 	return err
 }
 
 // request is what infra is asked for.
-func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site) (infra.Request, error) {
+func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site) (infra.Request,
+	error) {
 	files, file, err := s.Project(work)
 	if err != nil {
 		return infra.Request{}, err
@@ -102,10 +107,12 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 		return r, err
 	}
 	r.Large = s.Large(work, c.stdin, ctx.Bool("yes"))
-	r.SkipBad, r.Keep, r.Now, r.BreakLock = ctx.Bool("skip-bad"), ctx.Bool("keep"), ctx.Bool("now"), ctx.Bool("break-lock")
+	r.SkipBad, r.Keep, r.Now, r.BreakLock = ctx.Bool("skip-bad"), ctx.Bool("keep"), ctx.Bool("now"),
+		ctx.Bool("break-lock")
 	r.Downgrade, r.Rotate, r.Pull = ctx.Bool("downgrade"), ctx.Bool("rotate"), ctx.Bool("pull")
 	if r.Rotate && joins(s) {
-		return r, cli.Wrong("infrainit -f --rotate, where its config.yml is", "--rotate is for whole clusters, not for hosts that join one")
+		return r, cli.Wrong("infrainit -f --rotate, where its config.yml is",
+			"--rotate is for whole clusters, not for hosts that join one")
 	}
 	if r.Pull && joins(s) {
 		return r, cli.Wrong("infrainit -f --pull, where its config.yml is",
@@ -144,15 +151,15 @@ func (c *command) bringUp(ctx context.Context, s *site.Site, r infra.Request) (
 	home, _ := os.UserHomeDir()
 	file, options, begun := s.ConfigFile(), s.Config.Options, false
 	r.Begin = func(p plan.Plan) error {
-		begun = true
 		save := config.Check
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			save = config.Save
 		}
-		if joins(s) { // a cluster whose file is elsewhere
-			return writeClean(s, p.Before)
+		if _, err := writeClean(s, p.Before); err != nil || joins(s) { // its file is elsewhere
+			return err
 		}
-		return errors.Join(save(file, home, options), writeClean(s, p.Before))
+		begun = true
+		return save(file, home, options)
 	}
 	result, err := c.infraUp(ctx, r, s.Infra)
 	if begun && !joins(s) && (err == nil || r.Keep) {
@@ -164,31 +171,12 @@ func (c *command) bringUp(ctx context.Context, s *site.Site, r infra.Request) (
 // joins tells whether hosts are added to a cluster that somebody has brought up before.
 func joins(s *site.Site) bool { return s.Config.Options.Master == 0 }
 
-// writeClean writes infra-clean for the hosts of a record: before anything is changed, so that whatever happens can be cleaned, and
-// when those that leave have left.
-func writeClean(s *site.Site, r layout.Record) error {
-	file := s.ConfigFile()
-	script := filepath.Join(filepath.Dir(file), cleanName(file))
-	part := script + ".part"
-	if err := os.WriteFile(part, s.CleanScript(r), 0o755); err != nil {
-		return err
-	}
-	return os.Rename(part, script)
-}
-
-// cleanName is the name of the script beside a configuration: infra-clean, and infra-clean-other for other.yml.
-func cleanName(file string) string {
-	base := filepath.Base(file)
-	if base == config.FileName {
-		return "infra-clean"
-	}
-	return "infra-clean-" + base[:len(base)-len(filepath.Ext(base))]
-}
-
 // conclude shows what there is now, and what to type next.
-func (c *command) conclude(ctx context.Context, cl *cliv2.Context, s *site.Site, result infra.Result) error {
+func (c *command) conclude(ctx context.Context, cl *cliv2.Context, s *site.Site,
+	result infra.Result) error {
 	defer result.Cluster.Close()
-	if err := writeClean(s, result.Record); err != nil {
+	script, err := writeClean(s, result.Record)
+	if err != nil {
 		return err
 	}
 	overview, err := s.Overview(ctx, result.Cluster)
@@ -206,15 +194,15 @@ func (c *command) conclude(ctx context.Context, cl *cliv2.Context, s *site.Site,
 	}
 	what := outcome(result)
 	if joins(s) {
-		fmt.Fprintf(c.stdout, "\n%s. Add the new hosts to the config.yml from which you set up the cluster: "+
-			"`infrainit -f` removes hosts that it does not list.\n", what)
+		fmt.Fprintf(c.stdout, "\n%s. Add the new hosts to the config.yml from which you set up "+
+			"the cluster: `infrainit -f` removes hosts that it does not list.\n", what)
 		return nil
 	}
 	fmt.Fprintf(c.stdout, "\n%s. Next:\n"+
 		"  check-status               show the state of the cluster\n"+
 		"  run-tasks NAME             run a definition of tasks.yml\n"+
 		"  ./%-24s remove the cluster\n",
-		what, cleanName(s.ConfigFile()))
+		what, filepath.Base(script))
 	return nil
 }
 

@@ -19,7 +19,8 @@ import (
 // brokerSays runs rabbitmqctl in the container of a cluster's broker.
 func brokerSays(t *testing.T, h *lab.Host, cluster string, args ...string) string {
 	t.Helper()
-	return h.Exec(t, append([]string{"docker", "exec", "mlframework-" + cluster + "-broker", "rabbitmqctl", "-q"}, args...)...)
+	return h.Exec(t, append([]string{"docker", "exec", "mlframework-" + cluster + "-broker",
+		"rabbitmqctl", "-q"}, args...)...)
 }
 
 // users are those of a cluster's broker, sorted.
@@ -33,19 +34,23 @@ func users(t *testing.T, h *lab.Host, cluster string) (names []string) {
 	return names
 }
 
-// logsIn has sweepd on a host log in to the broker with the credentials of a folder, and tells what it says.
+// logsIn has sweepd on a host log in to the broker with the credentials of a folder, and tells what
+// it says.
 func logsIn(t *testing.T, h *lab.Host, root, folder, broker string) string {
 	t.Helper()
-	return h.Exec(t, "sh", "-c", root+"/bin/*/sweepd check --broker amqps://"+broker+":5671 --broker-name broker.mlframework.internal --credentials "+
+	return h.Exec(t, "sh", "-c", root+"/bin/*/sweepd check --broker amqps://"+broker+
+		":5671 --broker-name broker.mlframework.internal --credentials "+
 		folder+"/credentials --ca "+folder+"/ca.pem 2>&1 || true")
 }
 
-// apart checks that every worker has a user of its own at the broker: who leaves the cluster has none any more, whatever it has
-// kept. The master is on the first host and workers are on the others; then on the first two.
+// apart checks that every worker has a user of its own at the broker: who leaves the cluster has
+// none any more, whatever it has kept. The master is on the first host and workers are on the
+// others; then on the first two.
 func (p *laptop) apart(t *testing.T, cluster, root string) {
 	t.Helper()
 	master, leaver := p.lab.Hosts[0], p.lab.Hosts[2]
-	if d := cmp.Diff([]string{"master", "worker-host2", "worker-host3"}, users(t, master, cluster)); d != "" {
+	if d := cmp.Diff([]string{"master", "worker-host2", "worker-host3"},
+		users(t, master, cluster)); d != "" {
 		t.Errorf("the broker's users (-want +got):\n%s", d)
 	}
 	secrets := path.Join(root, "hosts", "host3", "secrets")
@@ -56,13 +61,16 @@ func (p *laptop) apart(t *testing.T, cluster, root string) {
 	}
 	intrudes(t, leaver, copied, master.Address)
 	p.up("-f", "-w", "1,2")
-	if said := logsIn(t, leaver, root, copied, master.Address); !strings.Contains(said, "does not accept user and password") {
+	if said := logsIn(t, leaver, root, copied, master.Address); !strings.Contains(said,
+		"does not accept user and password") {
 		t.Errorf("host3, which has left, logs in with its credentials of before: %s", said)
 	}
-	if d := cmp.Diff([]string{"master", "worker-host1", "worker-host2"}, users(t, master, cluster)); d != "" {
+	if d := cmp.Diff([]string{"master", "worker-host1", "worker-host2"},
+		users(t, master, cluster)); d != "" {
 		t.Errorf("the broker's users (-want +got):\n%s", d)
 	}
-	for line := range strings.Lines(brokerSays(t, master, cluster, "list_connections", "--no-table-headers", "user")) {
+	for line := range strings.Lines(brokerSays(t, master, cluster, "list_connections",
+		"--no-table-headers", "user")) {
 		if user := strings.TrimSpace(line); user == "worker-host3" || user == "" {
 			t.Errorf("%s still has a connection", user)
 		}
@@ -72,15 +80,17 @@ func (p *laptop) apart(t *testing.T, cluster, root string) {
 	reachesTLS(t, master, cluster)
 }
 
-// intrudes uses stolen credentials of host3, in a folder there, as an attacker would: with any program, from
-// anywhere.
+// intrudes uses stolen credentials of host3, in a folder there, as an attacker would: with any
+// program, from anywhere.
 func intrudes(t *testing.T, h *lab.Host, folder, address string) {
 	t.Helper()
-	user, password, _ := strings.Cut(strings.TrimSpace(h.Exec(t, "cat", folder+"/credentials")), ":")
+	user, password, _ := strings.Cut(strings.TrimSpace(h.Exec(t, "cat", folder+"/credentials")),
+		":")
 	trust := x509.NewCertPool()
 	trust.AppendCertsFromPEM([]byte(h.Exec(t, "cat", folder+"/ca.pem")))
 	conn, err := amqp091.DialConfig("amqps://"+address+":5671/", amqp091.Config{
-		SASL:            []amqp091.Authentication{&amqp091.PlainAuth{Username: user, Password: password}},
+		SASL: []amqp091.Authentication{&amqp091.PlainAuth{Username: user,
+			Password: password}},
 		TLSClientConfig: &tls.Config{RootCAs: trust, ServerName: "broker.mlframework.internal"},
 	})
 	if err != nil {
@@ -93,7 +103,8 @@ func intrudes(t *testing.T, h *lab.Host, folder, address string) {
 				return err
 			}
 			closed := ch.NotifyClose(make(chan *amqp091.Error, 1))
-			c, err := ch.PublishWithDeferredConfirm(exchange, key, false, false, amqp091.Publishing{})
+			c, err := ch.PublishWithDeferredConfirm(exchange, key, false, false,
+				amqp091.Publishing{})
 			if err == nil && !c.Wait() {
 				return <-closed
 			}
@@ -104,12 +115,20 @@ func intrudes(t *testing.T, h *lab.Host, folder, address string) {
 		do  func(*amqp091.Channel) error
 		may bool
 	}{
-		"sends as itself":          {publish(rights.FromWorkers, rights.Probe.RoutingKey("host3")), true},
-		"sends as another":         {publish(rights.FromWorkers, rights.Events.RoutingKey("host2")), false},
+		"sends as itself": {publish(rights.FromWorkers, rights.Probe.RoutingKey("host3")),
+			true},
+		"sends as another": {publish(rights.FromWorkers, rights.Events.RoutingKey("host2")),
+			false},
 		"gives another a task":     {publish("", rights.TasksQueue("host2")), false},
 		"tells another what to do": {publish("", rights.ControlQueue("host2")), false},
-		"takes another's tasks":    {func(ch *amqp091.Channel) error { _, _, err := ch.Get(rights.TasksQueue("host2"), false); return err }, false},
-		"reads what others say":    {func(ch *amqp091.Channel) error { _, _, err := ch.Get(rights.EventsQueue, false); return err }, false},
+		"takes another's tasks": {func(ch *amqp091.Channel) error {
+			_, _, err := ch.Get(rights.TasksQueue("host2"), false)
+			return err
+		}, false},
+		"reads what others say": {func(ch *amqp091.Channel) error {
+			_, _, err := ch.Get(rights.EventsQueue, false)
+			return err
+		}, false},
 		"deletes another's tasks": {func(ch *amqp091.Channel) error {
 			_, err := ch.QueueDelete(rights.TasksQueue("host2"), false, false, false)
 			return err
@@ -128,7 +147,8 @@ func intrudes(t *testing.T, h *lab.Host, folder, address string) {
 		}
 		err = c.do(ch)
 		_ = ch.Close() // a refusal has closed it
-		if refused := (*amqp091.Error)(nil); c.may && err != nil || !c.may && !(errors.As(err, &refused) && refused.Code == amqp091.AccessRefused) {
+		if refused := (*amqp091.Error)(nil); c.may && err != nil || !c.may &&
+			!(errors.As(err, &refused) && refused.Code == amqp091.AccessRefused) {
 			t.Errorf("who has the credentials of host3 %s: %v", what, err)
 		}
 	}
@@ -147,8 +167,8 @@ with concurrent.futures.ThreadPoolExecutor(len(places)) as side:
         if is_open:
             print(at[1])`
 
-// reachesTLS checks that a task on the master's host reaches nothing of the cluster's other containers there but the broker's
-// port with TLS: of all ports on which any of them listens.
+// reachesTLS checks that a task on the master's host reaches nothing of the cluster's other
+// containers there but the broker's port with TLS: of all ports on which any of them listens.
 func reachesTLS(t *testing.T, h *lab.Host, cluster string) {
 	t.Helper()
 	listening := h.Exec(t, "sh", "-c", `for c in broker master monitor; do
@@ -162,8 +182,10 @@ func reachesTLS(t *testing.T, h *lab.Host, cluster string) {
 	}
 	addresses := h.Exec(t, "sh", "-c", `for c in broker master monitor; do
 			docker inspect -f '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}' mlframework-`+cluster+`-$c; done`)
-	got := h.Exec(t, "docker", "exec", "mlframework-"+cluster+"-worker", "python3", "-c", reachable, addresses, listening)
+	got := h.Exec(t, "docker", "exec", "mlframework-"+cluster+"-worker", "python3", "-c", reachable,
+		addresses, listening)
 	if got != "5671\n" {
-		t.Errorf("of the ports\n%sat\n%sa task reaches %q, not the broker's with TLS alone", listening, addresses, got)
+		t.Errorf("of the ports\n%sat\n%sa task reaches %q, not the broker's with TLS alone",
+			listening, addresses, got)
 	}
 }

@@ -25,11 +25,11 @@ func TestWaysOutOfAHostThatIsAway(t *testing.T) {
 		remedy  string
 	}{
 		"a worker's": {plan.Problem{Host: "gpu4", What: "no route", Unreached: true},
-			"nothing was changed; to go on without gpu4, call it again with -w 2,3 (removes it from " +
-				"the cluster) or --skip-bad (changes only the other hosts)"},
+			"nothing was changed; to go on without gpu4, call it again with -w 2,3 (removes it " +
+				"from the cluster) or --skip-bad (changes only the other hosts)"},
 		"not of the file": {plan.Problem{Host: "gpu9", What: "no route", Unreached: true},
-			"nothing was changed; to go on without gpu9, call it again with a -w that leaves it out " +
-				"(removes it from the cluster) or --skip-bad (changes only the other hosts)"},
+			"nothing was changed; to go on without gpu9, call it again with a -w that leaves it " +
+				"out (removes it from the cluster) or --skip-bad (changes only the other hosts)"},
 		"the master's": {plan.Problem{Host: "gpu1", What: "no route", Unreached: true},
 			"nothing was changed"},
 		"one that is bad": {plan.Problem{Host: "gpu4", What: "no Docker"}, "nothing was changed"},

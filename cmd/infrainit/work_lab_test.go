@@ -16,6 +16,7 @@ import (
 type row struct {
 	State, Host, Revision string
 	Attempts              int
+	GPUs                  []string
 	Metrics               map[string]any
 }
 
@@ -64,7 +65,8 @@ func (p *laptop) fetched(id string, tasks int, want string) {
 		p.t.Errorf("what was fetched may be taken for a part of a project: %v", err)
 	}
 	for i := range tasks {
-		text, err := os.ReadFile(filepath.Join(p.work, "outputs", id, strconv.Itoa(i), "stdout.log"))
+		text, err := os.ReadFile(filepath.Join(p.work, "outputs", id, strconv.Itoa(i),
+			"stdout.log"))
 		if err != nil || string(text) != want {
 			p.t.Errorf("task %d of %s printed %q: %v", i, id, text, err)
 		}

@@ -65,7 +65,7 @@ func each(machines []*machine, do func(*machine)) {
 }
 
 // connect reaches the hosts.
-func connect(ctx context.Context, s *site.Site, w wish) (machines []*machine, end func()) {
+func connect(ctx context.Context, s *site.Site, w request) (machines []*machine, end func()) {
 	for _, a := range w.hosts {
 		m := &machine{name: a.String()}
 		machines = append(machines, m)

@@ -47,7 +47,7 @@ func (c *command) install(ctx *cliv2.Context) error {
 }
 
 // prepare asks the hosts what they have, and plans what they lack.
-func (c *command) prepare(ctx context.Context, s *site.Site, w wish, machines []*machine) {
+func (c *command) prepare(ctx context.Context, s *site.Site, w request, machines []*machine) {
 	each(machines, func(m *machine) {
 		if err := m.look(ctx, w.options); err != nil {
 			m.wrong(err)
@@ -68,7 +68,7 @@ func (c *command) prepare(ctx context.Context, s *site.Site, w wish, machines []
 
 // restart does what is left where Docker has to restart, after whoever may be asked has agreed to
 // the containers that stop.
-func (c *command) restart(ctx context.Context, s *site.Site, w wish, machines []*machine) {
+func (c *command) restart(ctx context.Context, s *site.Site, w request, machines []*machine) {
 	each(machines, func(m *machine) {
 		if err := m.count(ctx); err != nil {
 			m.wrong(err)
@@ -89,7 +89,8 @@ func (c *command) restart(ctx context.Context, s *site.Site, w wish, machines []
 		if running := m.facts.Stops(); len(running) > 0 && !agreed {
 			m.fail(Left, &nvdocker.Problem{
 				Cause: "Docker was not restarted, which would stop " + names(running),
-				Remedy: "run nvdocker-install --yes " + m.name + " when these may stop, or restart " +
+				Remedy: "run nvdocker-install --yes " + m.name +
+					" when these may stop, or restart " +
 					"Docker there; left: " + strings.Join(m.left(), "; "),
 			})
 			return
@@ -100,7 +101,7 @@ func (c *command) restart(ctx context.Context, s *site.Site, w wish, machines []
 
 // again asks the hosts that were changed what they have now. One that does not answer any more is
 // shown as it was.
-func again(ctx context.Context, w wish, machines []*machine) {
+func again(ctx context.Context, w request, machines []*machine) {
 	var all sync.WaitGroup
 	for _, m := range machines {
 		if len(m.done) > 0 && m.state != Unreachable {

@@ -52,7 +52,7 @@ with code 1. Docker 28.2 and later need no restart.
 A driver is installed only with --driver, and only on hosts without one. Reboot
 such a host, then run the command again.
 
-Workers that infrainit starts get no GPUs yet.
+infrainit gives the containers of workers the GPUs of such hosts.
 
 EXAMPLES:
    # show what these hosts lack; change nothing

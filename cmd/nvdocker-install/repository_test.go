@@ -208,7 +208,8 @@ func packageFile(t *testing.T, programs map[string]string) []byte {
 		name string
 		text []byte
 	}{{"debian-binary", []byte("2.0\n")}, {"control.tar.gz", control}, {"data.tar.gz", data}} {
-		fmt.Fprintf(&b, "%-16s%-12d%-6d%-6d%-8s%-10d`\n", member.name, 0, 0, 0, "100644", len(member.text))
+		fmt.Fprintf(&b, "%-16s%-12d%-6d%-6d%-8s%-10d`\n", member.name, 0, 0, 0, "100644",
+			len(member.text))
 		b.Write(member.text)
 		if len(member.text)%2 == 1 {
 			b.WriteByte('\n')

@@ -13,16 +13,17 @@ import (
 
 // report is what --json prints of a host.
 type report struct {
-	Host    string            `json:"host"`
-	State   string            `json:"state"`
-	System  string            `json:"system"`  // "" where the host did not say
-	GPUs    []string          `json:"gpus"`    // their names
-	Driver  string            `json:"driver"`  // its version; "": there is none
-	Docker  string            `json:"docker"`  // its version; "": there is none
-	Toolkit string            `json:"toolkit"` // its version "": there was none
-	Done    []string          `json:"done"`    // steps, by title
-	Left    []install.Step    `json:"left"`    // steps that are not done
-	Stops   []string          `json:"stops"`   // containers that a restart of Docker stops, if that is left
+	Host    string         `json:"host"`
+	State   string         `json:"state"`
+	System  string         `json:"system"`  // "" where the host did not say
+	GPUs    []string       `json:"gpus"`    // their names
+	Driver  string         `json:"driver"`  // its version; "": there is none
+	Docker  string         `json:"docker"`  // its version; "": there is none
+	Toolkit string         `json:"toolkit"` // its version "": there was none
+	Done    []string       `json:"done"`    // steps, by title
+	Left    []install.Step `json:"left"`    // steps that are not done
+	// containers that a restart of Docker stops, if that is left
+	Stops   []string          `json:"stops"`
 	Notes   []string          `json:"notes"`
 	Problem *nvdocker.Problem `json:"problem"` // null: there is none
 }
@@ -48,7 +49,7 @@ func (m *machine) report() report {
 }
 
 // conclude shows how all hosts are, and gives the exit code.
-func (c *command) conclude(w wish, machines []*machine) (err error) {
+func (c *command) conclude(w request, machines []*machine) (err error) {
 	switch {
 	case w.json:
 		all := struct {

@@ -51,7 +51,7 @@ lr=0.1,0.01 is a list, epoch='[1,5)' an interval. See docs/parameters.md.
 
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
-		flagProject(), flagDryRun(), flagAll(), flagPriority(),
+		flagProject(), flagDryRun(), flagAll(), flagPriority(), flagGPUs(),
 		cli.Switch("as-pushed", "on a cluster: use the files uploaded last; upload nothing"),
 		cli.Switch("missing", "run only what has not succeeded with this command and code"),
 	}, append(overrideFlags(), runFlags()...)...)

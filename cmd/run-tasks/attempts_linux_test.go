@@ -11,6 +11,7 @@ import (
 
 	"mlframework/internal/processtest"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -20,7 +21,8 @@ type fate struct {
 	retry task.Retry
 	does  func(s *scene, w1, w2 *hand)
 	state string
-	// listed are the attempts, and where each printed something: "" where it did not begin, as far as anybody knows.
+	// listed are the attempts, and where each printed something: "" where it did not begin, as far
+	// as anybody knows.
 	listed []listed
 }
 
@@ -57,12 +59,14 @@ var fates = []fate{
 			w1.runs(2, task.Success, "")
 		}},
 	{name: "timeout", state: "timeout", retry: task.Retry{Timeout: 1},
-		listed: []listed{{1, "w1", ", timeout: ran longer than 1s"}, {2, "w1", ", timeout: ran longer than 1s"}},
+		listed: []listed{{1, "w1", ", timeout: ran longer than 1s"}, {2, "w1",
+			", timeout: ran longer than 1s"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.runs(1, task.TimedOut, "ran longer than 1s")
 			w1.runs(2, task.TimedOut, "ran longer than 1s")
 		}},
-	{name: "a program that could not begin", state: "failed", listed: []listed{{1, "", ", error: not started"}},
+	{name: "a program that could not begin", state: "failed", listed: []listed{{1, "",
+		", error: not started"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.claims(1)
 			w1.ends(1, task.Error, "not started")
@@ -75,22 +79,26 @@ var fates = []fate{
 			w2.join()
 			w2.runs(2, task.Success, "")
 		}},
-	{name: "given back before it began", state: "succeeded", listed: []listed{{2, "w1", ", success"}},
+	{name: "given back before it began", state: "succeeded",
+		listed: []listed{{2, "w1", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.claims(1)
 			w1.gives(1)
 			w1.runs(2, task.Success, "")
 		}},
 	{name: "killed worker", state: "succeeded", retry: task.Retry{Lost: 1},
-		listed: []listed{{1, "w1", ", lost: its worker w1 ended and began anew"}, {2, "w1", ", success"}},
+		listed: []listed{{1, "w1", ", lost: its worker w1 ended and began anew"},
+			{2, "w1", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.begins(1)
 			s.becomes("running", 1)
 			w1.starts("2", true)
 			w1.runs(2, task.Success, "")
 		}},
-	{name: "killed worker, which tells the start when it is back", state: "succeeded", retry: task.Retry{Lost: 1},
-		listed: []listed{{1, "w1", ", lost: its worker w1 ended and began anew"}, {2, "w1", ", success"}},
+	{name: "killed worker, which tells the start when it is back", state: "succeeded",
+		retry: task.Retry{Lost: 1},
+		listed: []listed{{1, "w1", ", lost: its worker w1 ended and began anew"},
+			{2, "w1", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.claims(1)
 			w1.starts("2", true, w1.start(1))
@@ -104,15 +112,18 @@ var fates = []fate{
 			w1.runs(2, task.Success, "")
 		}},
 	{name: "silent worker", state: "succeeded", retry: task.Retry{Lost: 1},
-		listed: []listed{{1, "w1", ", lost: its worker w1 was silent for 1.2s"}, {2, "w2", ", success"}},
+		listed: []listed{{1, "w1", ", lost: its worker w1 was silent for 1.2s"},
+			{2, "w2", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.begins(1)
 			s.becomes("running", 1)
 			s.loses(w1, w2)
 			w2.runs(2, task.Success, "")
 		}},
-	{name: "silent worker, whose result comes too late", state: "succeeded", retry: task.Retry{Lost: 1},
-		listed: []listed{{1, "w1", ", success: its worker w1 was silent for 1.2s, superseded"}, {2, "w2", ", success"}},
+	{name: "silent worker, whose result comes too late", state: "succeeded",
+		retry: task.Retry{Lost: 1},
+		listed: []listed{{1, "w1", ", success: its worker w1 was silent for 1.2s, superseded"},
+			{2, "w2", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.begins(1)
 			s.becomes("running", 1)
@@ -123,14 +134,16 @@ var fates = []fate{
 			w2.ends(2, task.Success, "")
 		}},
 	{name: "a start that may have been", state: "succeeded",
-		listed: []listed{{1, "", ", lost: its worker w1 was silent for 1.2s; whether it began is not known"}, {2, "w2", ", success"}},
+		listed: []listed{{1, "", ", lost: its worker w1 was silent for 1.2s; whether it began is " +
+			"not known"}, {2, "w2", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.gets(1)
 			s.loses(w1, w2)
 			w2.runs(2, task.Success, "")
 		}},
 	{name: "a start that may have been, and was", state: "succeeded",
-		listed: []listed{{1, "w1", ", success: its worker w1 was silent for 1.2s, superseded"}, {2, "w2", ", success"}},
+		listed: []listed{{1, "w1", ", success: its worker w1 was silent for 1.2s, superseded"},
+			{2, "w2", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.gets(1)
 			s.loses(w1, w2)
@@ -141,7 +154,8 @@ var fates = []fate{
 			w2.ends(2, task.Success, "")
 		}},
 	{name: "lost for good, and retried by a person", state: "succeeded",
-		listed: []listed{{1, "w1", ", lost: its worker w1 was silent for 1.2s"}, {2, "w2", ", success"}},
+		listed: []listed{{1, "w1", ", lost: its worker w1 was silent for 1.2s"},
+			{2, "w2", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.begins(1)
 			s.becomes("running", 1)
@@ -150,19 +164,46 @@ var fates = []fate{
 			s.retries()
 			w2.runs(2, task.Success, "")
 		}},
-	{name: "cancelled while it waited on its worker", state: "cancelled", does: func(s *scene, w1, w2 *hand) {
-		w1.claims(1)
-		s.cancels()
-		w1.gives(1)
-	}},
-	{name: "cancelled while it ran", state: "cancelled", listed: []listed{{1, "w1", ", stopped: stopped"}},
+	{name: "cancelled while it waited on its worker", state: "cancelled",
+		does: func(s *scene, w1, w2 *hand) {
+			w1.claims(1)
+			s.cancels()
+			w1.gives(1)
+		}},
+	{name: "cancelled while it ran", state: "cancelled", listed: []listed{{1, "w1",
+		", stopped"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.begins(1)
 			s.becomes("running", 1)
 			s.cancels()
 			w1.ends(1, task.Stopped, "stopped")
 		}},
-	{name: "cancelled while it ran on a worker that is lost", state: "cancelled", retry: task.Retry{Lost: 1},
+	{name: "cancelled while it ran, and retried before it stopped", state: "succeeded",
+		listed: []listed{{1, "w1", ", stopped"},
+			{2, "w1", "found outputs of an earlier attempt, 10ms, success"}},
+		does: func(s *scene, w1, w2 *hand) {
+			w1.begins(1)
+			s.becomes("running", 1)
+			retry := []string{"retry", "--quiet", s.id + "/0"}
+			if _, stderr, code := s.asks(retry...); code != 2 || !strings.Contains(stderr,
+				s.id+"/0 is running\n  only tasks that failed") {
+				s.t.Errorf("retried while it runs: exit code %d: %s", code, stderr)
+			}
+			_, err := s.client.Cancel(s.t.Context(), s.id)
+			s.must(err)
+			again := s.start(nil, append([]string{"--master", "m.sock"}, retry...)...)
+			eventually(s.t, deadline, "the sweep goes on", func() bool {
+				sweep, err := s.client.Sweep(s.t.Context(), s.id, false)
+				return again.over() || err == nil && sweep.State == core.Open
+			})
+			w1.ends(1, task.Stopped, "stopped")
+			w1.runs(2, task.Success, "")
+			if code := again.wait(); code != 0 {
+				s.t.Errorf("retried while it is cancelled: exit code %d: %s", code, again.stderr)
+			}
+		}},
+	{name: "cancelled while it ran on a worker that is lost", state: "cancelled",
+		retry:  task.Retry{Lost: 1},
 		listed: []listed{{1, "w1", ", lost: its worker w1 was silent for 1.2s"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.begins(1)
@@ -178,7 +219,8 @@ var fates = []fate{
 			w1.silent()
 		}},
 	{name: "stopped by a pause, and resumed", state: "succeeded",
-		listed: []listed{{1, "w1", ", stopped: stopped"}, {2, "w1", "found outputs of an earlier attempt, 10ms, success"}},
+		listed: []listed{{1, "w1", ", stopped"}, {2, "w1",
+			"found outputs of an earlier attempt, 10ms, success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.begins(1)
 			s.becomes("running", 1)
@@ -258,14 +300,16 @@ func (s *scene) shown(want []listed) {
 	s.t.Helper()
 	text, _, _ := s.asks("show", s.id+"/0")
 	for _, l := range want {
-		line := regexp.MustCompile(`(?m)^attempt ` + strconv.Itoa(l.number) + ` .*$`).FindString(text)
+		line := regexp.MustCompile(`(?m)^attempt ` + strconv.Itoa(l.number) + ` .*$`).FindString(
+			text)
 		if !strings.HasSuffix(line, l.says) || strings.Contains(line, "handed to") != (l.on == "") {
 			s.t.Errorf("show: attempt %d is shown as %q, want %q", l.number, line, l.says)
 		}
 	}
 }
 
-// logged holds `logs --attempt` to the attempts that are listed: it has what each printed, wherever that was, and no other.
+// logged holds `logs --attempt` to the attempts that are listed: it has what each printed, wherever
+// that was, and no other.
 func (s *scene) logged(want []listed) {
 	s.t.Helper()
 	for n := 1; n <= 3; n++ {
@@ -274,18 +318,23 @@ func (s *scene) logged(want []listed) {
 		switch {
 		case i < 0:
 			if code != 2 || !strings.Contains(stderr, fmt.Sprintf("has no attempt %d: ", n)) {
-				s.t.Errorf("logs --attempt %d, which is not listed: exit code %d: %s%s", n, code, stdout, stderr)
+				s.t.Errorf("logs --attempt %d, which is not listed: exit code %d: %s%s", n, code,
+					stdout, stderr)
 			}
 		case want[i].on == "":
 			if code == 0 || stdout != "" {
-				s.t.Errorf("logs --attempt %d, which did not begin: exit code %d: %s%s", n, code, stdout, stderr)
+				s.t.Errorf("logs --attempt %d, which did not begin: exit code %d: %s%s", n, code,
+					stdout, stderr)
 			}
 		case s.hands[want[i].on].away():
-			if code != 4 || stdout != "" || !strings.Contains(stderr, "the output is on worker "+want[i].on) {
-				s.t.Errorf("logs --attempt %d, whose worker is away: exit code %d: %s%s", n, code, stdout, stderr)
+			if code != 4 || stdout != "" || !strings.Contains(stderr, "the output is on worker "+
+				want[i].on) {
+				s.t.Errorf("logs --attempt %d, whose worker is away: exit code %d: %s%s", n, code,
+					stdout, stderr)
 			}
 		case code != 0 || stdout != printedBy(want[i].on, n):
-			s.t.Errorf("logs --attempt %d: exit code %d: %s%s; want %q", n, code, stdout, stderr, printedBy(want[i].on, n))
+			s.t.Errorf("logs --attempt %d: exit code %d: %s%s; want %q", n, code, stdout, stderr,
+				printedBy(want[i].on, n))
 		}
 	}
 }
@@ -294,12 +343,14 @@ func (s *scene) logged(want []listed) {
 func TestAttemptsOfALocalRunAddUp(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 30s, retry: {error: 1}", "echo \"attempt $ATTEMPT\"\n"+
-		"test $TASK_INDEX = 0 && exit\ntest $TASK_INDEX = 1 && exit $((2 - ATTEMPT))\nuntil test -e ../../../go; do sleep 0.02; done\n")
+		"test $TASK_INDEX = 0 && exit\ntest $TASK_INDEX = 1 && exit $((2 - ATTEMPT))\nuntil test "+
+		"-e ../../../go; do sleep 0.02; done\n")
 	want := [][]string{{", success"}, {", error: exit code 1", ", success"}, {}, {}}
 	holds := func() {
 		t.Helper()
 		for n, says := range want {
-			q := question{asks: f.run, id: fmt.Sprintf("work-1/%d", n), where: fmt.Sprintf("index=%d", n)}
+			q := question{asks: f.run, id: fmt.Sprintf("work-1/%d", n),
+				where: fmt.Sprintf("index=%d", n)}
 			var all []listed
 			for n, s := range says {
 				all = append(all, listed{number: n + 1, says: s})
@@ -313,8 +364,10 @@ func TestAttemptsOfALocalRunAddUp(t *testing.T) {
 			}
 			for n := 1; n <= len(says)+1; n++ {
 				stdout, stderr, code := f.run("logs", "--attempt", strconv.Itoa(n), q.id)
-				if there := n <= len(says); there && (code != 0 || stdout != fmt.Sprintf("attempt %d\n", n)) || !there && code != 2 {
-					t.Errorf("logs --attempt %d %s: exit code %d: %s%s", n, q.id, code, stdout, stderr)
+				if there := n <= len(says); there &&
+					(code != 0 || stdout != fmt.Sprintf("attempt %d\n", n)) || !there && code != 2 {
+					t.Errorf("logs --attempt %d %s: exit code %d: %s%s", n, q.id, code, stdout,
+						stderr)
 				}
 			}
 		}
@@ -336,7 +389,7 @@ func TestAttemptsOfALocalRunAddUp(t *testing.T) {
 	c := f.start(nil, "--local", "-d", "p", "--slots", "3", "work")
 	ends(c, ", lost: its run was killed", func() { processtest.Kill(t, c.guard(), c.executor()) })
 	c = f.start(nil, "resume", "--slots", "3")
-	ends(c, ", stopped: stopped", func() { f.signal(c, syscall.SIGINT) })
+	ends(c, ", stopped", func() { f.signal(c, syscall.SIGINT) })
 	c = f.start(nil, "resume", "--slots", "3")
 	ends(c, ", success", func() { f.write("go", "") })
 }

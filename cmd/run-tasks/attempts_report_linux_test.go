@@ -101,7 +101,8 @@ var faces = map[string]func(question) (told, error){
 	},
 	"results --where": func(q question) (told, error) {
 		for n := range 5 {
-			if text, _, _ := q.asks("results", "--json", "--where", fmt.Sprintf("%s and attempts=%d", q.where, n)); text != "" {
+			if text, _, _ := q.asks("results", "--json", "--where",
+				fmt.Sprintf("%s and attempts=%d", q.where, n)); text != "" {
 				return told{n, nil}, nil
 			}
 		}

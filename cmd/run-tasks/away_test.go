@@ -28,7 +28,8 @@ HOST: no route
 	const asPushed = "`--as-pushed` runs the files uploaded last"
 	for host, remedy := range map[string]string{
 		"gpu4": "`infrainit -f -w 2,3` removes gpu4 from the cluster; " + asPushed,
-		"gpu9": "infrainit -f with a -w that leaves out gpu9 removes it from the cluster; " + asPushed,
+		"gpu9": "infrainit -f with a -w that leaves out gpu9 removes it from the cluster; " +
+			asPushed,
 		"gpu1": asPushed,
 	} {
 		err := orAsPushed(notUploaded(s, infraplan.Problems{{Host: host, What: "no route",

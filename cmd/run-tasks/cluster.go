@@ -92,8 +92,8 @@ func (m *cluster) bring(ctx context.Context, dir string) (*projects.Manifest, er
 	return files, nil
 }
 
-// notUploaded gives an error of a push its words and exit code: with a host that is away, nothing is
-// uploaded, and so no sweep runs on the new files.
+// notUploaded gives an error of a push its words and exit code: with a host that is away, nothing
+// is uploaded, and so no sweep runs on the new files.
 func notUploaded(s *site.Site, err error) error {
 	away, is := errors.AsType[infraplan.Problems](err)
 	if !is {

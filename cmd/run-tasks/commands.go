@@ -191,7 +191,8 @@ the command, rules and code of the sweep. Values that were removed from the file
 stay in the sweep.
 
 PARAMETER=VALUE and the options for parameters change the file as for a new
-sweep, on top of those that the sweep was submitted with. --limit 0 removes its
+sweep, on top of those that the sweep was submitted with. Values are set for
+this extension only; the options stay for later ones. --limit 0 removes the
 limit.
 
 EXAMPLES:

@@ -11,7 +11,8 @@ import (
 // What a note says to write is YAML, whatever names it has.
 func TestWrittenRule(t *testing.T) {
 	t.Parallel()
-	for _, odd := range []string{"acc", "a, b", "my: acc", "it's", "no", "{x}", "#1", "1", "tab\there", "val/acc", "-", ""} {
+	for _, odd := range []string{"acc", "a, b", "my: acc", "it's", "no", "{x}", "#1", "1",
+		"tab\there", "val/acc", "-", ""} {
 		text := "{" + writtenRule(metric.Rule{Name: odd + "x", File: odd + "*.csv",
 			Column: odd + "c"}, metric.Max) + "}"
 		var got map[string]map[string]string

@@ -15,7 +15,9 @@ import (
 
 	cliv2 "github.com/urfave/cli/v2"
 
+	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/nvdocker"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/argv"
@@ -46,6 +48,8 @@ type dryWhole struct {
 	Spaces []spaceView `json:"spaces"` // that the tasks are from
 
 	Overrides []string `json:"overrides"` // of the command line to the parameters file, as words
+
+	GPUs *task.GPUs `json:"gpus"` // of each task; null: none
 }
 
 // dryFile is a file in a task's folder.
@@ -68,10 +72,10 @@ type dryRun struct {
 	spaces []*space.Space // that the tasks are from
 	first  int64          // of them, counted within the sweep
 	total  int64
-	more   bool     // beside those that the sweep has
-	where  []string // would take them
-	config []byte   // the file that takes the parameters, as the project has it
-	folder []string // says what is in their folders
+	more   bool          // beside those that the sweep has
+	where  []core.Worker // would take them
+	config []byte        // the file that takes the parameters, as the project has it
+	folder []string      // says what is in their folders
 	all    bool
 }
 
@@ -124,31 +128,36 @@ func revisionsOf(ctx context.Context, src source) (string, error) {
 	return *b.Revisions, nil
 }
 
-// slots tells where tasks of a project would run: "gpu1, 4 slots". Where they would be refused, it
-// refuses them.
-func (c *command) slots(ctx *cliv2.Context, dir string, file *definition.File) (places []string,
-	err error) {
+// places are the workers that tasks of a project would run on. It refuses what a submission would.
+func (c *command) places(ctx *cliv2.Context, dir string, file *definition.File,
+	need gpuNeed) (workers []core.Worker, err error) {
 	if locationOf(ctx) == inFolder {
 		host, _ := os.Hostname()
-		return []string{host + ", " + plural(int64(ctx.Int("slots")), "slot")}, nil
+		idle, err := cli.GPUIdle(ctx)
+		if err != nil {
+			return nil, err
+		}
+		g, err := findGPUs(ctx.Context, need)
+		if err != nil {
+			return nil, err
+		}
+		w := workerHere(host, ctx.Int("slots"), g, idle)
+		noteOwn(ctx.Context, &w)
+		return []core.Worker{w}, nil
 	}
 	m, err := c.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer m.close()
-	workers, err := m.Workers(ctx.Context)
+	workers, err = m.Workers(ctx.Context)
 	if err == nil {
 		err = m.compare(ctx.Context, dir, file, workers)
 	}
-	for _, w := range workers {
-		place := w.Host + ", " + plural(int64(w.Slots), "slot")
-		if w.State != core.WorkerReady {
-			place += " (" + w.State + ")"
-		}
-		places = append(places, place)
+	if err == nil {
+		err = need.possible(workers)
 	}
-	return places, err
+	return workers, err
 }
 
 func (c *command) writeDryRun(ctx *cliv2.Context, d dryRun) error {
@@ -173,7 +182,7 @@ func (d dryRun) writeJSON(w io.Writer) error {
 		}
 	}
 	whole := dryWhole{Name: d.name, Tasks: d.total, Spaces: []spaceView{},
-		Overrides: overrideWords(d.record)}
+		Overrides: overrideWords(d.record), GPUs: gpusOrNull(d.record)}
 	for _, s := range d.spaces {
 		whole.Spaces = append(whole.Spaces, viewOf(s))
 	}
@@ -247,8 +256,14 @@ func (d dryRun) writeText(w io.Writer) error {
 	for _, line := range d.folder {
 		fmt.Fprintln(out, human.Visible(line))
 	}
-	for _, place := range d.where {
-		fmt.Fprintf(out, "on %s\n", human.Visible(place))
+	need := d.record.Recipe.GPUs
+	if need.Count > 0 {
+		fmt.Fprintf(out, "each task has %v\n", nvdocker.Need(need))
+	}
+	for _, p := range d.where {
+		for _, line := range placeLines(p, need) {
+			fmt.Fprintln(out, human.Visible(line))
+		}
 	}
 	if len(d.where) == 0 {
 		fmt.Fprintln(out, "on no worker yet: the master has none")

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,70 +17,142 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// excludedArgument is something in the project's folder that tasks are told of and that a
-// .gitignore leaves out.
+// excludedArgument is something in the project's folder that tasks are told of and do not see: a
+// .gitignore leaves it out, or it is in an output.
 type excludedArgument struct {
-	where string // who names it: "the parameter data"
-	path  string // in the project
-	by    projects.LeftOut
+	where  string // who names it: "the parameter data"
+	path   string // in the project
+	by     projects.LeftOut
+	output string // "": by leaves it out
+	input  bool   // it is named where tasks read it, as far as that can be told
 }
 
 // warnExcludedArguments warns of files that arguments of tasks name and that tasks will not see,
 // and keeps the warnings for when tasks fail. Files that the project's own rules exclude are left
 // out on purpose: it does not warn of them.
-func (c *command) warnExcludedArguments(r core.Record, rules folder.Rules) {
+func (c *command) warnExcludedArguments(m *projects.Manifest, r core.Record, rules folder.Rules) {
 	left := slices.DeleteFunc(slices.Clone(c.excluded), func(l projects.LeftOut) bool {
 		return !l.ByGit() || rules.IsOutput(l.Path)
 	})
-	c.excludedArguments = findExcludedArguments(r, left, func(path string) bool {
-		return exists(filepath.Join(c.excludedIn, filepath.FromSlash(path)))
+	hidden := map[string]string{} // files in outputs, and in which
+	for _, e := range m.Entries {
+		if output := rules.OutputOf(e.Path); output != "" && e.Kind != projects.Dir {
+			hidden[e.Path] = output // a folder of outputs may be named by who writes there
+		}
+	}
+	c.excludedArguments = findExcludedArguments(r, func(at string) (g excludedArgument, is bool) {
+		by := slices.IndexFunc(left, func(l projects.LeftOut) bool {
+			return at == l.Path || l.Folder && strings.HasPrefix(at, l.Path+"/")
+		})
+		if by >= 0 && exists(filepath.Join(c.excludedIn, filepath.FromSlash(at))) {
+			return excludedArgument{by: left[by]}, true
+		}
+		return excludedArgument{output: hidden[at]}, hidden[at] != ""
 	})
 	for _, g := range c.excludedArguments {
-		fmt.Fprintln(c.stderr, cli.Visible("WARNING: "+c.excludedText(g)))
+		if g.output == "" || g.input {
+			fmt.Fprintln(c.stderr, cli.Visible("WARNING: "+c.excludedText(g)))
+		}
 	}
 }
 
 // excludedText says what is left out, by which rules, and what to do about it.
 func (c *command) excludedText(g excludedArgument) string {
-	text := fmt.Sprintf("%s names %s, and tasks do not see it, because %s excludes it; %s", g.where,
-		g.path, c.rulesOf(g.by), c.bringIn(g.by))
+	text := fmt.Sprintf("%s names %s, and tasks do not see it, because ", g.where, g.path)
+	switch {
+	case g.output == g.path:
+		return text + "a file of this name is taken for an output; if tasks need it, " +
+			"rename it, or " + copyLine(g.path)
+	case g.output != "":
+		return text + fmt.Sprintf("%s/ is taken for outputs and starts empty; if tasks need it, "+
+			"%s, or copy: [%s] for all of the folder", g.output, copyLine(g.path),
+			path.Dir(g.path))
+	}
+	text += fmt.Sprintf("%s excludes it; %s", c.rulesOf(g.by), c.bringIn(g.by))
 	if g.by.Folder && g.by.Path == path.Clean(g.path) {
 		text += fmt.Sprintf(", or if tasks write it, outputs: [%s] to tasks.yml", g.by.Path)
 	}
 	return text
 }
 
-// findExcludedArguments finds what the command, the variables and the parameters of a record name,
-// each once, in their order. A text with spaces, as a shell's, is none of an argument: what it
-// names it may only look for.
-func findExcludedArguments(r core.Record, left []projects.LeftOut,
-	exists func(path string) bool) (all []excludedArgument) {
-	look := func(where, text string) {
-		for _, word := range pathsGiven(text) {
-			at := path.Join(r.Recipe.Workdir, word)
-			by := slices.IndexFunc(left, func(l projects.LeftOut) bool {
-				return at == l.Path || l.Folder && strings.HasPrefix(at, l.Path+"/")
-			})
-			named := func(g excludedArgument) bool { return g.path == at }
-			if by >= 0 && !linked(r.Recipe, at) && exists(at) && !slices.ContainsFunc(all, named) {
-				all = append(all, excludedArgument{where, at, left[by]})
+// findExcludedArguments finds what arguments of a record name and find takes, each path once.
+func findExcludedArguments(r core.Record, find func(path string) (excludedArgument, bool),
+) (all []excludedArgument) {
+	eachArgument(r, func(where, at string, input bool) {
+		seen := slices.IndexFunc(all, func(g excludedArgument) bool { return g.path == at })
+		if seen >= 0 {
+			all[seen].input = all[seen].input || input
+		} else if g, is := find(at); is {
+			g.where, g.path, g.input = where, at, input
+			all = append(all, g)
+		}
+	})
+	return all
+}
+
+// namedBy reports whether a text speaks of the path, or of the module that it is, as from the
+// working directory.
+func (g excludedArgument) namedBy(text, workdir string) bool {
+	near := strings.TrimPrefix(g.path, path.Clean(workdir)+"/")
+	module := strings.ReplaceAll(strings.TrimSuffix(near, ".py"), "/", ".")
+	return strings.Contains(text, near) || strings.HasSuffix(near, ".py") &&
+		strings.Contains(text, "No module named") && strings.Contains(text, module)
+}
+
+// eachArgument calls each with the paths in the project that the command, the variables and the
+// parameters of a record may name, in their order, but for links out of it. A text with spaces, as
+// a shell's, is none of an argument: what it names it may only look for. Inputs are the program,
+// its script, modules, and what a name that is none of outputs stands before.
+func eachArgument(r core.Record, each func(where, path string, input bool)) {
+	look := func(where string, words []string, input bool) {
+		for _, word := range words {
+			if at := path.Join(r.Recipe.Workdir, word); !linked(r.Recipe, at) {
+				each(where, at, input)
 			}
 		}
 	}
-	for _, word := range r.Recipe.Command {
-		look("the command", word)
+	for i, word := range r.Recipe.Command {
+		name := optionOf(r.Recipe.Command, i)
+		look("the command", pathsGiven(word), name == "" && i <= 1 ||
+			name != "" && !outputName.MatchString(name))
+		if i > 0 && r.Recipe.Command[i-1] == "-m" {
+			look("the command", moduleFiles(word), true)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Recipe.Env)) {
-		look("the variable "+name, r.Recipe.Env[name])
+		look("the variable "+name, pathsGiven(r.Recipe.Env[name]),
+			!outputName.MatchString(name))
 	}
 	for _, p := range r.Space.Parameters() {
 		for i := range min(p.Len(), mostTypes) {
 			if v := p.Value(i); v.Kind != space.Switch {
-				look("the parameter "+p.Name(), v.Value)
+				look("the parameter "+p.Name(), pathsGiven(v.Value),
+					!outputName.MatchString(p.Name()))
 			}
 		}
 	}
-	return all
+}
+
+// outputName matches the names of options, parameters and variables whose values tasks write to.
+var outputName = regexp.MustCompile(`(?i)(^|[-_.])` +
+	`(o|to|out|output|save|log|logging|write|dest|dump|export|result)s?` +
+	`(to|dir|directory|file|path|folder)?([-_.]|$)`)
+
+// optionOf returns the name of the option whose value a word of a command is or has; "": of none.
+func optionOf(command []string, i int) string {
+	if name, _, has := strings.Cut(command[i], "="); has {
+		return strings.TrimLeft(name, "-")
+	}
+	if i > 0 && strings.HasPrefix(command[i-1], "-") && !strings.Contains(command[i-1], "=") {
+		return strings.TrimLeft(command[i-1], "-")
+	}
+	return ""
+}
+
+// moduleFiles lists the files that `python -m` may run of a module.
+func moduleFiles(name string) []string {
+	at := strings.ReplaceAll(name, ".", "/")
+	return []string{at + ".py", at + "/__main__.py"}
 }
 
 // linked reports whether a path is a link out of the project, or below one.

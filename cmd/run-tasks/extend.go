@@ -21,7 +21,8 @@ import (
 type extension struct {
 	sweep  api.Sweep
 	now    currentProject
-	notes  []string // for the user to read before anything runs
+	notes  []string     // for the user to read before anything runs
+	change space.Change // of the parameters file
 	by     api.Extension
 	record core.Record // with it
 	tasks  int64       // that it adds
@@ -46,15 +47,20 @@ func (c *command) extend(ctx *cliv2.Context) error {
 	}
 	defer src.close()
 	e, err := c.readExtension(ctx, s, change)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	// without its old files, an edited parameters file looks the same
+	if _, is := src.(*remote); !is {
+		e.notes = append(e.notes, e.now.edited(ctx.Context, src)...)
+	}
+	switch {
 	case e.tasks == 0:
 		c.print(e.notes)
 		fmt.Fprintf(c.stderr, "%s has every combination of %s already: there is nothing to add\n",
 			s.ID,
 			strings.TrimSpace(cli.Visible(s.Record.ParametersFile)+" "+
-				typed(e.by.Overrides.Arguments())))
+				typed(e.change.Arguments())))
 		return nil
 	case ctx.Bool("dry-run"):
 		c.print(e.notes)
@@ -78,11 +84,12 @@ func (c *command) extend(ctx *cliv2.Context) error {
 	}
 	m, _ := src.(*remote)
 	return c.run(ctx, m, launch{name: ctx.Command.Name + " " + s.ID, notes: e.notes,
-		secrets: s.Record.Recipe.Secrets, begin: begin})
+		secrets: s.Record.Recipe.Secrets, gpus: needOfSweep(s), begin: begin})
 }
 
 // readExtension compares what the project's parameters are now, as the overrides of a sweep and a
-// change of those make them, with those of the sweep.
+// change of those make them, with those of the sweep. The sweep keeps the options of the change,
+// and not the values that it sets: those are of this extension.
 func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Change) (e extension,
 	err error) {
 	r := s.Record
@@ -98,8 +105,9 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 	if e.now, err = c.currentProjectOf(ctx, s); err != nil {
 		return e, err
 	}
+	e.change = overridesOf(ctx, r.Overrides, change)
 	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile},
-		change: overridesOf(ctx, r.Overrides, change)}
+		change: e.change}
 	if err := p.readParameters(e.now.dir); err != nil {
 		return e, e.now.unreadable(err)
 	}
@@ -107,7 +115,9 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 	if r.Overrides != nil {
 		e.notes = append(e.notes, s.ID+" is extended with "+typed(p.change.Arguments()))
 	}
-	e.by.Space, e.by.Overrides = p.space, &p.change
+	change.Set = nil
+	kept := overridesOf(ctx, r.Overrides, change)
+	e.by.Space, e.by.Overrides = p.space, &kept
 	if err := checkInputsOf(s.ID, e.now.dir, e.now.record(r), p.space); err != nil {
 		return e, err
 	}
@@ -129,7 +139,7 @@ func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
 			return err
 		}
 	}
-	if d.where, err = c.slots(ctx, e.now.dir, e.now.file); err != nil {
+	if d.where, err = c.places(ctx, e.now.dir, e.now.file, needOfSweep(e.sweep)); err != nil {
 		return err
 	}
 	return c.writeDryRun(ctx, d)

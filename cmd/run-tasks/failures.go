@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -47,13 +48,19 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 	if len(shown) == 1 {
 		printed = "what they printed: " + c.logsOf(shown[0]) + "   "
 	}
-	fmt.Fprintf(c.stdout, "%sagain: %s retry %s\n", printed, c.self, s.ID)
+	edited := ""
+	if slices.ContainsFunc(f.Groups, func(g api.FailureGroup) bool {
+		return g.Class == task.Error
+	}) {
+		edited = fmt.Sprintf("   with edited files: %s retry --updated %s", c.self, s.ID)
+	}
+	fmt.Fprintf(c.stdout, "%sagain: %s retry %s%s\n", printed, c.self, s.ID, edited)
 	return nil
 }
 
 // explainFailures says what tasks lacked that rules left out.
 func (c *command) explainFailures(ctx context.Context, src source, s api.Sweep) error {
-	if len(c.excluded) == 0 {
+	if len(c.excluded)+len(c.excludedArguments) == 0 {
 		return nil
 	}
 	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Failed, task.Timeout,

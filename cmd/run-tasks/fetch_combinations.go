@@ -24,18 +24,21 @@ type ranking struct {
 // value of a combination counts, it has no rank.
 func bestCombinations(work context.Context, ctx *cliv2.Context, src source,
 	s api.Sweep) (best ranking, err error) {
-	for _, name := range s.Record.Repeated() {
-		column, err := s.Record.Schema().Column(name)
-		if err != nil {
-			return best, err
-		}
-		best.by = append(best.by, column)
-	}
 	q := api.Query{Issued: true, Where: ctx.String("where"), Top: ctx.Int("top")}
 	page, err := src.Groups(work, s.ID, api.GroupQuery{Query: q})
 	if e, ok := errors.AsType[*api.Error](err); ok && e.Parameter == "by" {
 		return best, cli.Wrong("--where chooses fewer tasks",
 			"%s has too many combinations to rank them", s.ID)
+	}
+	if err != nil {
+		return best, err
+	}
+	for _, name := range page.By {
+		column, err := s.Record.Schema().Column(name)
+		if err != nil {
+			return best, err
+		}
+		best.by = append(best.by, column)
 	}
 	best.of = map[string]bool{}
 	for _, g := range page.Groups {
@@ -48,7 +51,7 @@ func bestCombinations(work context.Context, ctx *cliv2.Context, src source,
 		}
 		best.of[strings.Join(values, ",")] = true
 	}
-	return best, err
+	return best, nil
 }
 
 // has reports whether a task is a repeat of one of the combinations.

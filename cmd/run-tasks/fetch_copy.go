@@ -21,7 +21,7 @@ import (
 
 // fetch copies outputs from the hosts of a cluster.
 func (m *remote) fetch(
-	ctx context.Context, w fetchPlan, to string, large infra.LargeFetch,
+	ctx context.Context, w fetchPlan, to string, large infra.ConfirmFetch,
 ) ([]infra.Fetched, error) {
 	var hosts []infra.FetchRequest
 	for host, indexes := range w.hosts {
@@ -40,7 +40,7 @@ func (m *remote) fetch(
 
 // fetchHere copies outputs of tasks that ran on this machine, as those of a host are.
 func fetchHere(
-	ctx context.Context, w fetchPlan, to string, large infra.LargeFetch,
+	ctx context.Context, w fetchPlan, to string, large infra.ConfirmFetch,
 ) (done []infra.Fetched, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -72,15 +72,15 @@ func fetchHere(
 
 // confirmsFetch returns the confirmation of a large fetch: with yes it is given, otherwise the user
 // is prompted.
-func (c *command) confirmsFetch(ctx context.Context, yes bool) infra.LargeFetch {
+func (c *command) confirmsFetch(ctx context.Context, yes bool) infra.ConfirmFetch {
 	return func(large *filesync.LargeFetchError) error {
 		if yes {
 			return nil
 		}
 		switch agreed, asked := cli.Agrees(ctx, c.stdin, c.stderr, large.Error()+"\nFetch them?"); {
 		case !asked:
-			return &cli.Error{Code: cli.Usage, Err: large, Remedy: "--files and --top choose fewer; " +
-				"confirm with --yes"}
+			return &cli.Error{Code: cli.Usage, Err: large, Remedy: "--files and --top choose " +
+				"fewer; confirm with --yes"}
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case !agreed:
@@ -107,13 +107,13 @@ func filesHere(
 	}, nil
 }
 
-// makeResults makes the folder that outputs are copied into, where there is none. It may lie in the
-// project, whose tasks are not to have copies of it.
+// makeResults makes the folder that outputs are copied into, and marks it unless it holds something
+// already: it may lie in the project, whose tasks are not to have copies of it.
 func makeResults(to string) error {
-	if exists(to) {
-		return nil
-	}
 	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	if items, err := os.ReadDir(to); err != nil || len(items) > 0 {
 		return err
 	}
 	local.HideFromGit(to)

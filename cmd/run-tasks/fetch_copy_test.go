@@ -20,7 +20,8 @@ func TestMuchIsNotFetchedWithoutAWord(t *testing.T) {
 		err := c.confirmsFetch(t.Context(), yes)(large)
 		e, refused := errors.AsType[*cli.Error](err)
 		if yes && err != nil || !yes && (!refused || e.Code != cli.Usage ||
-			!strings.Contains(e.Error(), "12.0 GB are to be fetched, in 3 files; outputs has 40.0 GB") ||
+			!strings.Contains(e.Error(), "12.0 GB are to be fetched, in 3 files; outputs has "+
+				"40.0 GB") ||
 			!strings.Contains(e.Remedy, "--yes")) {
 			t.Errorf("yes %v: %v", yes, err)
 		}

@@ -30,7 +30,8 @@ func TestRankedSweep(t *testing.T) {
 		{nil, "", "no definition has a newest sweep with an objective"},
 		{[]api.Sweep{sweep("a-2", ""), sweep("b-1", "")}, "", "with an objective"},
 		{[]api.Sweep{sweep("a-2", ""), sweep("b-1", "acc")}, "b-1", ""},
-		{[]api.Sweep{sweep("a-2", "acc"), sweep("b-1", "acc")}, "", "several sweeps have an objective: a-2 and b-1"},
+		{[]api.Sweep{sweep("a-2", "acc"), sweep("b-1", "acc")}, "",
+			"several sweeps have an objective: a-2 and b-1"},
 	} {
 		got, err := onlyRanked(c.sweeps)
 		if got.ID != c.want || (err == nil) != (c.says == "") ||

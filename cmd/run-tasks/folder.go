@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/projects"
@@ -69,18 +68,22 @@ func (h *localFolder) close() error {
 func (*localFolder) folder(sweep string) string { return filepath.Join(local.OutputFolder, sweep) }
 
 // act asks the process that runs this folder; where there is none, this one runs it for that
-// moment.
-func (h *localFolder) act(ctx context.Context, name string,
-	do func(*api.Client) error) (err error) {
-	if !local.Alive() {
-		r, failed := local.Start(ctx, name, cli.Log(h.messages))
-		if failed != nil {
-			return failed
+// moment. One that begins or ends is waited for.
+func (h *localFolder) act(ctx context.Context, name string, do func(*api.Client) error) error {
+	for {
+		r, err := startRunner(ctx, name, h.messages, storeTime, nil)
+		if err != nil {
+			return err
 		}
-		defer func() { err = r.Close(err) }()
+		h.note()
+		err = do(h.api)
+		if r != nil {
+			return r.Close(err)
+		}
+		if !notAsked(err) {
+			return err
+		}
 	}
-	h.note()
-	return do(h.api)
 }
 
 func (h *localFolder) client() *api.Client { return h.api }
@@ -101,22 +104,30 @@ func (*localFolder) complete(s *api.Submission) error {
 
 func (h *localFolder) measure(ctx context.Context, s api.Sweep, rules []metric.Rule,
 	tasks []endedTask) (all []api.MeasuredTask, err error) {
+	of, err := h.Stored(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range tasks {
-		id := task.ID{Sweep: s.ID, Index: t.index}
-		by := task.Measure{Metrics: rules, Exited: t.exited, Hide: len(s.Record.Recipe.Secrets) > 0}
-		read := api.MeasuredTask{Remeasured: core.Remeasured{Index: t.index}}
-		read.Measured, err = worker.MeasureTask(ctx, local.TaskFolder(id), by)
+		m, err := h.Measure(ctx, of, t.index, task.Measure{Metrics: rules}, measureFolder)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case errors.Is(err, fs.ErrNotExist):
-			read.Error = "no output is left in " + filepath.Dir(local.TaskFolder(id))
 		case err != nil:
-			read.Error = err.Error()
+			m.Error = err.Error()
 		}
-		all = append(all, read)
+		all = append(all, m)
 	}
 	return all, nil
+}
+
+// measureFolder reads the metrics of a task in its folder.
+func measureFolder(ctx context.Context, id task.ID, by task.Measure) (task.Measured, error) {
+	m, err := worker.MeasureTask(ctx, local.TaskFolder(id), by)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("no output is left in " + filepath.Dir(local.TaskFolder(id)))
+	}
+	return m, err
 }
 
 // hasEnded reports whether nothing more comes of a task.

@@ -36,12 +36,14 @@ type folder struct {
 	dir string
 }
 
-// newFolder makes a project of one definition, work: four points, each of which runs a shell script. Every attempt adds a
-// line to the file attempts: after the script's first line where that is a trap, so that what is counted has set it.
+// newFolder makes a project of one definition, work: four points, each of which runs a shell
+// script. Every attempt adds a line to the file attempts: after the script's first line where that
+// is a trap, so that what is counted has set it.
 func newFolder(t *testing.T, options, script string) folder {
 	t.Helper()
 	f := folder{t, t.TempDir()}
-	f.write("p/tasks.yml", "tasks:\n  work: {command: [sh, work.sh], parameters: parameters.yml, "+options+"}\n")
+	f.write("p/tasks.yml", "tasks:\n  work: {command: [sh, work.sh], parameters: parameters.yml, "+
+		options+"}\n")
 	f.write("p/parameters.yml", "x: [1, 2, 3, 4]\n")
 	trap := ""
 	if strings.HasPrefix(script, "trap ") {
@@ -55,7 +57,8 @@ func (f folder) path(name string) string { return filepath.Join(f.dir, name) }
 
 func (f folder) write(name, text string) {
 	f.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(f.path(name)), 0o755), os.WriteFile(f.path(name), []byte(text), 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(f.path(name)), 0o755), os.WriteFile(f.path(name),
+		[]byte(text), 0o644)); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -96,7 +99,8 @@ func (f folder) start(terminal *os.File, args ...string) *call {
 	return f.begin(cmd, how)
 }
 
-// begin starts a command that is the program, and keeps what it says unless it has a terminal. With the test it ends.
+// begin starts a command that is the program, and keeps what it says unless it has a terminal. With
+// the test it ends.
 func (f folder) begin(cmd *exec.Cmd, how *syscall.SysProcAttr) *call {
 	f.t.Helper()
 	c := &call{t: f.t, cmd: cmd, stdout: &buffer{}, stderr: &buffer{}, ended: make(chan struct{})}
@@ -219,7 +223,8 @@ func (f folder) known(n int, ended ...int) {
 	})
 }
 
-// dead waits until nothing of this folder is alive. How long that took it logs: a busy machine takes its time.
+// dead waits until nothing of this folder is alive. How long that took it logs: a busy machine
+// takes its time.
 func (f folder) dead(within time.Duration, pids ...int) {
 	f.t.Helper()
 	since := time.Now()
@@ -234,8 +239,8 @@ func (f folder) dead(within time.Duration, pids ...int) {
 	f.t.Logf("nothing was alive after %v", time.Since(since).Round(time.Millisecond))
 }
 
-// complete resumes the sweep and holds that all of it succeeded, that nothing was recorded as failed, and that of
-// the tasks only those ran again that had not succeeded.
+// complete resumes the sweep and holds that all of it succeeded, that nothing was recorded as
+// failed, and that of the tasks only those ran again that had not succeeded.
 func (f folder) complete(args ...string) {
 	f.t.Helper()
 	done, _, _ := f.run("results", "--where", "state=succeeded", "--json")

@@ -14,8 +14,8 @@ import (
 	"mlframework/internal/processtest"
 )
 
-// between puts a proxy before the runner of a folder. What follows the sweep is not answered: instead do is called, which
-// ends the runner, and with it nobody can be reached.
+// between puts a proxy before the runner of a folder. What follows the sweep is not answered:
+// instead do is called, which ends the runner, and with it nobody can be reached.
 func (f folder) between(do func()) {
 	f.t.Helper()
 	path, moved := f.path(".mlframework/run.sock"), f.path(".mlframework/moved.sock")
@@ -27,9 +27,10 @@ func (f folder) between(do func()) {
 		f.t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "runner"})
-	proxy.Transport = &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", moved)
-	}}
+	proxy.Transport = &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", moved)
+		}}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/events") {
 			do()
@@ -54,12 +55,14 @@ func TestRunnerKilledUnheard(t *testing.T) {
 		<-c.ended
 	})
 	_, stderr, code := f.run("follow")
-	if code != 1 || !strings.Contains(stderr, "work-1 is paused (its run was killed while 2 tasks were running); to continue: run-tasks resume work-1") {
+	if code != 1 || !strings.Contains(stderr, "work-1 is paused (its run was killed while 2 "+
+		"tasks were running); to continue: run-tasks resume work-1") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 
-// A runner that ends well before it answers who extended its sweep: that is told how the tasks ended, from the store.
+// A runner that ends well before it answers who extended its sweep: that is told how the tasks
+// ended, from the store.
 func TestRunnerEndedUnheard(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 30s", polite)

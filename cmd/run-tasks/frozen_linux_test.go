@@ -9,8 +9,8 @@ import (
 	"mlframework/internal/processtest"
 )
 
-// freeze stops a master as a machine that swaps does: its socket takes connections, and nobody answers. The returned
-// function lets it go on.
+// freeze stops a master as a machine that swaps does: its socket takes connections, and nobody
+// answers. The returned function lets it go on.
 func (s *served) freeze(t *testing.T) (thaw func()) {
 	t.Helper()
 	processtest.Stop(t, s.cmd.Process.Pid)
@@ -21,7 +21,8 @@ func (s *served) freeze(t *testing.T) (thaw func()) {
 	}
 }
 
-// Whatever is asked of a master that is frozen: a sentence says what is waited for, and the command ends with code 4.
+// Whatever is asked of a master that is frozen: a sentence says what is waited for, and the command
+// ends with code 4.
 func TestAFrozenMaster(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 30s", "echo printed\n")
@@ -34,11 +35,14 @@ func TestAFrozenMaster(t *testing.T) {
 	m.freeze(t)
 	calls := map[string]*call{} // all at once: each takes 20 seconds
 	for _, args := range []string{
-		"ls", "ls --json", "show", "show work-1/0", "results", "results --csv work-1", "logs work-1/0",
+		"ls", "ls --json", "show", "show work-1/0", "results", "results --csv work-1",
+		"logs work-1/0",
 		"pause", "cancel work-1/0", "resume", "retry work-1", "extend", "priority work-1 3",
-		"workers", "workers drain w1", "broker", "broker dead", "-d p work", "-d p --dry-run work", "-d p --missing work",
+		"workers", "workers drain w1", "broker", "broker dead", "-d p work", "-d p --dry-run work",
+		"-d p --missing work",
 	} {
-		calls[args] = f.start(nil, append([]string{"--master", "m.sock"}, strings.Fields(args)...)...)
+		calls[args] = f.start(nil, append([]string{"--master", "m.sock"},
+			strings.Fields(args)...)...)
 	}
 	for args, c := range calls {
 		code := c.waitFor(2 * deadline)
@@ -66,7 +70,8 @@ func TestAMasterFreezesBeforeAWrite(t *testing.T) {
 	thaw := f.frozenOn(m, "/pause")
 	pause := f.start(nil, "--master", "front.sock", "pause", "work-1")
 	if code := pause.waitFor(2 * deadline); code != 4 || !strings.Contains(pause.stderr.String(),
-		"the request may or may not have taken effect\n  check before you retry: run-tasks --master front.sock show work-1\n") {
+		"the request may or may not have taken effect\n  check before you retry: run-tasks "+
+			"--master front.sock show work-1\n") {
 		t.Errorf("exit code %d: %s", code, pause.stderr)
 	}
 	thaw()
@@ -86,7 +91,8 @@ func TestFollowersWaitForAFrozenMaster(t *testing.T) {
 	thaw := m.freeze(t)
 	for _, c := range []*call{c, follower} {
 		c.shows("note: waiting for the master at m.sock: no response for 5s")
-		c.shows("note: lost the connection to the master (the master at m.sock cannot be reached: no response for 20s)")
+		c.shows("note: lost the connection to the master (the master at m.sock cannot be " +
+			"reached: no response for 20s)")
 	}
 	f.write("go", "")
 	thaw()
@@ -103,8 +109,8 @@ func TestFollowersWaitForAFrozenMaster(t *testing.T) {
 	}
 }
 
-// The output of a task that a frozen master is asked for is waited for, too, also by who begins to follow it only now: nothing
-// of it is missing, and nothing comes twice.
+// The output of a task that a frozen master is asked for is waited for, too, also by who begins to
+// follow it only now: nothing of it is missing, and nothing comes twice.
 func TestOutputOfAFrozenMasterIsFollowed(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 30s", "echo begun\necho here >&2\n"+waiting+"echo last\n")
@@ -118,17 +124,20 @@ func TestOutputOfAFrozenMasterIsFollowed(t *testing.T) {
 	follower := f.start(nil, "--master", "m.sock", "follow", "--no-output", "work-1")
 	for _, c := range []*call{early, late, follower} {
 		c.shows("note: waiting for the master at m.sock: no response for 5s")
-		c.shows("note: lost the connection to the master (the master at m.sock cannot be reached: no response for 20s)")
+		c.shows("note: lost the connection to the master (the master at m.sock cannot be " +
+			"reached: no response for 20s)")
 	}
 	f.write("go", "")
 	thaw()
 	for _, c := range []*call{early, late, follower, c} {
-		if code := c.wait(); code != 0 || strings.Count(c.stderr.String(), "note: lost the") != 1 || strings.Count(c.stderr.String(), "note: the master is back\n") != 1 {
+		if code := c.wait(); code != 0 || strings.Count(c.stderr.String(), "note: lost the") != 1 ||
+			strings.Count(c.stderr.String(), "note: the master is back\n") != 1 {
 			t.Errorf("exit code %d: %s%s", code, c.stdout, c.stderr)
 		}
 	}
 	printed, _, _ := f.run("--master", "m.sock", "logs", "work-1/1")
-	if !strings.HasPrefix(printed, "begun\nwaiting\n") || !strings.HasSuffix(printed, "waiting\nlast\n") {
+	if !strings.HasPrefix(printed, "begun\nwaiting\n") || !strings.HasSuffix(printed,
+		"waiting\nlast\n") {
 		t.Fatalf("the task printed %q", printed)
 	}
 	for _, c := range []*call{early, late} {
@@ -138,11 +147,12 @@ func TestOutputOfAFrozenMasterIsFollowed(t *testing.T) {
 	}
 }
 
-// A task that runs again because its master and worker were killed together: who follows its output gets all of the first
-// attempt's, and then all of the next one's.
+// A task that runs again because its master and worker were killed together: who follows its output
+// gets all of the first attempt's, and then all of the next one's.
 func TestOutputIsFollowedIntoTheNextAttempt(t *testing.T) {
 	t.Parallel()
-	f := newFolder(t, "grace: 30s", "echo attempt $ATTEMPT begins and prints more than the next\n"+waiting+"echo last\n")
+	f := newFolder(t, "grace: 30s", "echo attempt $ATTEMPT begins and prints more than the next\n"+
+		waiting+"echo last\n")
 	m := f.master()
 	f.start(nil, "--master", "m.sock", "-d", "p", "--no-output", "work")
 	f.running(3)
@@ -178,7 +188,8 @@ func TestAFrozenRunner(t *testing.T) {
 	const waits = "note: waiting for the runner of this folder: no response for 5s\n"
 	calls := []*call{f.start(nil, "cancel", "work-1"), f.start(nil, "pause")}
 	for _, c := range calls {
-		if code := c.waitFor(2 * deadline); code != 4 || !strings.Contains(c.stderr.String(), waits) ||
+		if code := c.waitFor(2 * deadline); code != 4 || !strings.Contains(c.stderr.String(),
+			waits) ||
 			!strings.Contains(c.stderr.String(), "the request may or may not have taken effect") {
 			t.Errorf("exit code %d: %s", code, c.stderr)
 		}

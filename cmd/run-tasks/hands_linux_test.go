@@ -29,7 +29,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// scene is a master with its API, a monitor of it, and workers that do what the test says, on a queue in memory.
+// scene is a master with its API, a monitor of it, and workers that do what the test says, on a
+// queue in memory.
 type scene struct {
 	folder
 	hub     *memory.Queue
@@ -45,10 +46,12 @@ const silentAfter = 1200 * time.Millisecond
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{folder: folder{t, t.TempDir()}, hub: memory.NewEncoding(), hands: map[string]*hand{}}
+	s := &scene{folder: folder{t, t.TempDir()}, hub: memory.NewEncoding(),
+		hands: map[string]*hand{}}
 	st, err := store.Open(t.Context(), s.path("master"), "test")
 	s.must(err)
-	m := master.New(master.Options{Store: st, Queue: s.hub, Lease: silentAfter, Secrets: s.path("secrets")})
+	m := master.New(master.Options{Store: st, Queue: s.hub, Lease: silentAfter,
+		Secrets: s.path("secrets")})
 	l, err := server.Listen(s.path("m.sock"), "")
 	s.must(err)
 	server := server.New(server.Options{Master: m, Store: &st.Reader, Broker: s.hub,
@@ -93,8 +96,10 @@ func (s *scene) submit(retry task.Retry) {
 	s.t.Helper()
 	sp, _, err := space.Read("parameters.yml", []byte("x: 1\n"))
 	s.must(err)
-	made, err := s.client.Submit(s.t.Context(), api.Submission{Code: "c", Record: core.Record{Version: task.Version, Space: sp, Retry: retry,
-		Project: s.dir, Recipe: task.Recipe{Definition: "work", Command: []string{"work"}, Revision: "r"}}}, "", "")
+	made, err := s.client.Submit(s.t.Context(), api.Submission{Code: "c",
+		Record: core.Record{Version: task.Version, Space: sp, Retry: retry,
+			Project: s.dir, Recipe: task.Recipe{Definition: "work", Command: []string{"work"},
+				Revision: "r"}}}, "", "")
 	s.must(err)
 	s.id = made.ID
 }
@@ -110,10 +115,11 @@ func (s *scene) task() api.Task {
 // becomes waits until the task is in a state and has so many attempts listed.
 func (s *scene) becomes(state string, listed int) {
 	s.t.Helper()
-	eventually(s.t, deadline, fmt.Sprintf("the task is %s and has %d attempts", state, listed), func() bool {
-		t := s.task()
-		return t.Row.State == state && len(t.Attempts) == listed
-	})
+	eventually(s.t, deadline, fmt.Sprintf("the task is %s and has %d attempts", state, listed),
+		func() bool {
+			t := s.task()
+			return t.Row.State == state && len(t.Attempts) == listed
+		})
 }
 
 // row is what the monitor shows of the task, by the label of the column.
@@ -153,7 +159,9 @@ func (s *scene) login() {
 	jar, err := cookiejar.New(nil)
 	s.must(err)
 	s.browser = &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 	secret, err := os.ReadFile(s.path("monitor/token"))
 	s.must(err)
 	form := url.Values{"token": {strings.TrimSpace(string(secret))}}
@@ -164,7 +172,8 @@ func (s *scene) login() {
 
 func (s *scene) ask(method, path string, form url.Values) (status int, text string) {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), method, s.monitor+path, strings.NewReader(form.Encode()))
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.monitor+path,
+		strings.NewReader(form.Encode()))
 	s.must(err)
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -178,7 +187,8 @@ func (s *scene) ask(method, path string, form url.Values) (status int, text stri
 	return answer.StatusCode, string(body)
 }
 
-// hand is a worker of one slot that does what the test says. Of what attempts printed it has what it began itself.
+// hand is a worker of one slot that does what the test says. Of what attempts printed it has what
+// it began itself.
 type hand struct {
 	s    *scene
 	name string
@@ -252,15 +262,18 @@ func (s *scene) unstarted(name string) *hand {
 	return h
 }
 
-// starts is a start of the worker, after events that an earlier one kept. Told says that those are all there were.
+// starts is a start of the worker, after events that an earlier one kept. Told says that those are
+// all there were.
 func (h *hand) starts(incarnation string, told bool, kept ...task.Event) {
 	h.s.t.Helper()
-	beat := task.Heartbeat{Version: task.Version, Worker: h.name, Host: "host-" + h.name, Slots: 1, Incarnation: incarnation, Program: "test", Reads: task.Newest}
+	beat := task.Heartbeat{Version: task.Version, Worker: h.name, Host: "host-" + h.name, Slots: 1,
+		Incarnation: incarnation, Program: "test", Reads: task.Newest}
 	h.mu.Lock()
 	h.beat, h.quiet = beat, false
 	h.mu.Unlock()
 	beat.StartsReported = told
-	h.emit(append(kept, task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name, Time: time.Now(), Heartbeat: &beat})...)
+	h.emit(append(kept, task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name,
+		Time: time.Now(), Heartbeat: &beat})...)
 }
 
 // silent ends its heartbeats.
@@ -297,7 +310,8 @@ func (h *hand) emit(events ...task.Event) {
 }
 
 func (h *hand) event(k task.EventKind, number int) task.Event {
-	return task.Event{Version: task.Version, Kind: k, Worker: h.name, Sweep: h.s.id, Attempt: number, Time: time.Now()}
+	return task.Event{Version: task.Version, Kind: k, Worker: h.name, Sweep: h.s.id,
+		Attempt: number, Time: time.Now()}
 }
 
 // gets waits until an attempt has come to it.
@@ -329,7 +343,8 @@ func (h *hand) start(number int) task.Event {
 	e := h.event(task.StartedEvent, number)
 	e.Start = &task.Start{Host: "host-" + h.name, Resumed: len(h.began) > 0}
 	h.began = append(h.began, number)
-	h.beat.Running = append(slices.Clone(h.beat.Running), task.Busy{Sweep: h.s.id, Attempt: number, Started: e.Time})
+	h.beat.Running = append(slices.Clone(h.beat.Running), task.Busy{Sweep: h.s.id, Attempt: number,
+		Started: e.Time})
 	return e
 }
 
@@ -344,7 +359,9 @@ func (h *hand) ends(number int, class task.Class, reason string) {
 		e.Outcome.ExitCode = &code
 	}
 	h.mu.Lock()
-	h.beat.Running = slices.DeleteFunc(slices.Clone(h.beat.Running), func(b task.Busy) bool { return b.Attempt == number })
+	h.beat.Running = slices.DeleteFunc(slices.Clone(h.beat.Running), func(b task.Busy) bool {
+		return b.Attempt == number
+	})
 	h.mu.Unlock()
 	h.emit(e)
 }
@@ -360,14 +377,16 @@ func (h *hand) runs(number int, class task.Class, reason string) {
 func (h *hand) piece(c task.Control) task.Piece {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := task.Piece{Version: task.Version, ID: c.Read.ID, Worker: h.name, Offset: c.Read.Offset, Absent: true}
+	p := task.Piece{Version: task.Version, ID: c.Read.ID, Worker: h.name, Offset: c.Read.Offset,
+		Absent: true}
 	number := c.Attempt
 	if number == 0 && len(h.began) > 0 {
 		number = h.began[len(h.began)-1]
 	}
 	if slices.Contains(h.began, number) && !c.Read.Stderr {
 		text := printedBy(h.name, number)
-		p.Absent, p.Size, p.Data = false, int64(len(text)), []byte(text)[min(c.Read.Offset, int64(len(text))):]
+		p.Absent, p.Size, p.Data = false, int64(len(text)),
+			[]byte(text)[min(c.Read.Offset, int64(len(text))):]
 	}
 	return p
 }

@@ -25,7 +25,9 @@ func TestInterrupted(t *testing.T) {
 			if code := c.wait(); code != 130 {
 				t.Errorf("exit code %d", code)
 			}
-			for _, want := range []string{"stopping what runs, with its grace; Ctrl-C again leaves at once\n", "work-1 is paused (interrupted); to continue: run-tasks resume work-1\n"} {
+			for _, want := range []string{"stopping what runs, with its grace; Ctrl-C again " +
+				"leaves at once\n", "work-1 is paused (interrupted); to continue: run-tasks " +
+				"resume work-1\n"} {
 				if !strings.Contains(c.stderr.String(), want) {
 					t.Errorf("it does not say %q:\n%s", want, c.stderr)
 				}
@@ -54,7 +56,9 @@ func TestInterruptedTwice(t *testing.T) {
 	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 	f.running(3)
 	f.signal(c, syscall.SIGINT)
-	eventually(t, deadline, "it stops", func() bool { return strings.Contains(c.stderr.String(), "Ctrl-C again") })
+	eventually(t, deadline, "it stops", func() bool {
+		return strings.Contains(c.stderr.String(), "Ctrl-C again")
+	})
 	// It need not be the same.
 	f.signal(c, syscall.SIGTERM)
 	f.dead(deadline, c.guard())
@@ -76,7 +80,8 @@ func TestFollowerInterrupted(t *testing.T) {
 	if code := follower.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if want := "work-1 keeps running; to follow it: run-tasks follow work-1\n"; !strings.HasSuffix(follower.stderr.String(), want) {
+	if want := "work-1 keeps running; to follow it: run-tasks follow work-1\n"; !strings.HasSuffix(
+		follower.stderr.String(), want) {
 		t.Errorf("it says %q", follower.stderr)
 	}
 	f.write("go", "")

@@ -9,15 +9,16 @@ import (
 	"mlframework/internal/processtest"
 )
 
-// stubborn ignores SIGTERM, and leaves a process in a session of its own and one that holds its output.
+// stubborn ignores SIGTERM, and leaves a process in a session of its own and one that holds its
+// output.
 const stubborn = `trap '' TERM
 test "$TASK_INDEX" = 0 -o -e ../../../go && exit
 setsid sleep 100 &
 sleep 100
 `
 
-// Whichever of the two processes is killed, soon no process of the sweep is alive, and resume runs what is missing and
-// nothing else.
+// Whichever of the two processes is killed, soon no process of the sweep is alive, and resume runs
+// what is missing and nothing else.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	for name, k := range map[string]struct {
@@ -26,8 +27,10 @@ func TestKilled(t *testing.T) {
 		says   string // where somebody is left who can
 	}{
 		"guard": {(*call).guard, 137, ""},
-		"executor": {(*call).executor, 5, "run-tasks: the process that does the work was killed by SIGKILL: by somebody, or because the machine had no memory left\n" +
-			"  work-1: 1 of 4 tasks had ended, and their results are kept; `run-tasks resume work-1` runs the rest\n"},
+		"executor": {(*call).executor, 5, "run-tasks: the process that does the work was killed " +
+			"by SIGKILL: by somebody, or because the machine had no memory left\n  work-1: 1 of " +
+			"4 tasks had ended, and their results are kept; `run-tasks resume work-1` runs the " +
+			"rest\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +52,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// When both are killed at once nobody is left who could end the attempts: the next command that runs anything does.
+// When both are killed at once nobody is left who could end the attempts: the next command that
+// runs anything does.
 func TestBothKilled(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 30s", stubborn)
@@ -68,7 +72,8 @@ func TestBothKilled(t *testing.T) {
 // After that nothing is shown as running, whatever is asked first, and the way on is named.
 func TestNothingRunsAfterKill(t *testing.T) {
 	t.Parallel()
-	for _, first := range []string{"ls --json", "show", "show work-1/1", "show --json", "show work-1/1 --json", "results", "results --json", "results --csv"} {
+	for _, first := range []string{"ls --json", "show", "show work-1/1", "show --json",
+		"show work-1/1 --json", "results", "results --json", "results --csv"} {
 		t.Run(first, func(t *testing.T) {
 			t.Parallel()
 			f := newFolder(t, "grace: 30s", stubborn)
@@ -87,7 +92,8 @@ func TestNothingRunsAfterKill(t *testing.T) {
 				if strings.Contains(rest, "running") {
 					t.Errorf("%s: %s", command, shown)
 				}
-				if command == "show" && !(strings.Contains(shown, "paused: "+reason) && strings.Contains(shown, "to continue: run-tasks resume work-1")) {
+				if command == "show" && !(strings.Contains(shown, "paused: "+reason) &&
+					strings.Contains(shown, "to continue: run-tasks resume work-1")) {
 					t.Errorf("%s: %s", command, shown)
 				}
 			}
@@ -110,7 +116,8 @@ func TestFollowerOfTheKilled(t *testing.T) {
 	if code := follower.wait(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
-	if text := follower.stderr.String(); !strings.Contains(text, "work-1 is paused (its run was killed while 2 tasks were running); to continue: run-tasks resume work-1") {
+	if text := follower.stderr.String(); !strings.Contains(text, "work-1 is paused (its run was "+
+		"killed while 2 tasks were running); to continue: run-tasks resume work-1") {
 		t.Errorf("it says:\n%s%s", follower.stdout, text)
 	}
 	if code := logs.wait(); code != 0 && code != 2 { // 2: it had printed nothing
@@ -118,8 +125,8 @@ func TestFollowerOfTheKilled(t *testing.T) {
 	}
 }
 
-// A second run of a folder whose store was removed is refused until the first one has ended: it would end what the first
-// runs, and write into the same outputs.
+// A second run of a folder whose store was removed is refused until the first one has ended: it
+// would end what the first runs, and write into the same outputs.
 func TestOutputsInUse(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 1h", "trap '' TERM\nuntil test -e ../../../go; do sleep 0.02; done\n")
@@ -129,28 +136,32 @@ func TestOutputsInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, stderr, code := f.run("--local", "-d", "p", "work")
-	if code != 5 || !strings.Contains(stderr, "outputs") || !strings.Contains(stderr, "in use by run-tasks work (pid ") {
+	if code != 5 || !strings.Contains(stderr, "outputs") || !strings.Contains(stderr,
+		"in use by run-tasks work (pid ") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	f.running(2)
 	f.write("go", "")
-	if code := c.wait(); code != 5 || !strings.Contains(c.stderr.String(), "the store of this folder was removed while work-1 ran") {
+	if code := c.wait(); code != 5 || !strings.Contains(c.stderr.String(),
+		"the store of this folder was removed while work-1 ran") {
 		t.Errorf("the first: exit code %d: %s", code, c.stderr)
 	}
 }
 
-// A process that outlives its program and ignores SIGTERM costs next to nothing until its grace is over, and the sweep does
-// not wait for it; the command does, and says so.
+// A process that outlives its program and ignores SIGTERM costs next to nothing until its grace is
+// over, and the sweep does not wait for it; the command does, and says so.
 func TestLeftoversCostNothing(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 6s", "(trap '' TERM; exec setsid sleep 400) &\n")
 	c := f.start(nil, "--local", "-d", "p", "--slots", "4", "work")
 	code := c.wait()
-	if said := c.stderr.String(); code != 0 || !strings.Contains(said, "stopping processes that tasks left behind") {
+	if said := c.stderr.String(); code != 0 || !strings.Contains(said,
+		"stopping processes that tasks left behind") {
 		t.Errorf("exit code %d; it says %s", code, said)
 	}
 	// With a look at /proc every 20 ms for each of the four it was 3 s and more.
-	if used := c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime(); used > 1500*time.Millisecond {
+	if used := c.cmd.ProcessState.UserTime() +
+		c.cmd.ProcessState.SystemTime(); used > 1500*time.Millisecond {
 		t.Errorf("it took %v of CPU", used)
 	}
 	f.dead(deadline)

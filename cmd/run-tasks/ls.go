@@ -12,6 +12,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/core"
+	"mlframework/sweep/task"
 )
 
 // list is `run-tasks ls`.
@@ -34,6 +35,11 @@ func (c *command) list(ctx *cliv2.Context) error {
 		return nil
 	}
 	slices.Reverse(sweeps)
+	all := make([]*core.Summary, len(sweeps))
+	for i := range sweeps {
+		all[i] = &sweeps[i]
+	}
+	addWaits(ctx.Context, src, all...)
 	c.warnMissing(ctx.Context, src)
 	if ctx.Bool("json") {
 		return c.listJSON(sweeps)
@@ -63,22 +69,34 @@ func (c *command) listJSON(sweeps []core.Summary) error {
 	return nil
 }
 
-// listText shows priorities where there are any.
+// listText shows cancelled tasks and priorities where there are any.
 func (c *command) listText(sweeps []core.Summary) error {
 	ranked := slices.ContainsFunc(sweeps, func(s core.Summary) bool { return s.Priority != 0 })
-	columns := []string{"SWEEP", "STATE", "TASKS", "DONE", "FAILED", "SUBMITTED", "TOOK"}
+	some := slices.ContainsFunc(sweeps, func(s core.Summary) bool { return cancelled(s) > 0 })
+	columns := []string{"SWEEP", "STATE", "TASKS", "SUCCEEDED", "FAILED", "SUBMITTED", "TOOK"}
+	if some {
+		columns = slices.Insert(columns, 5, "CANCELLED")
+	}
 	if ranked {
 		columns = append(columns, "PRIORITY")
 	}
 	t := cli.NewTable(columns...)
 	for _, s := range sweeps {
-		done, failed := display.Tally(s)
+		_, failed := display.Tally(s)
 		took := ""
 		if s.Ended != nil { // while it runs, and after a kill, Ran is that of its last change
 			took = ranFor(s).Round(time.Second).String()
 		}
-		row := []string{s.ID, string(s.State), fmt.Sprint(s.Total), fmt.Sprint(done),
-			fmt.Sprint(failed), s.Submitted.In(timeZone()).Format(time.DateTime), took}
+		state := string(s.State)
+		if s.Waits != nil {
+			state += ", waits"
+		}
+		row := []string{s.ID, state, fmt.Sprint(s.Total),
+			fmt.Sprint(s.Counts[task.Succeeded.String()]), fmt.Sprint(failed),
+			s.Submitted.In(timeZone()).Format(time.DateTime), took}
+		if some {
+			row = slices.Insert(row, 5, fmt.Sprint(cancelled(s)))
+		}
 		if ranked {
 			row = append(row, strconv.Itoa(s.Priority))
 		}
@@ -86,3 +104,6 @@ func (c *command) listText(sweeps []core.Summary) error {
 	}
 	return t.Write(c.stdout)
 }
+
+// cancelled returns how many tasks of a sweep were cancelled.
+func cancelled(s core.Summary) int64 { return s.Counts[task.Cancelled.String()] }

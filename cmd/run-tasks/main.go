@@ -30,9 +30,10 @@ type command struct {
 	self           string
 	waitsForMaster bool // a master that is silent is waited for: what follows does
 	// of the project that was submitted, in the folder excludedIn
-	excluded          []projects.LeftOut
-	excludedIn        string
-	excludedArguments []excludedArgument // of that, what arguments of tasks name
+	excluded   []projects.LeftOut
+	excludedIn string
+	// what of the project arguments of tasks name, and they do not see
+	excludedArguments []excludedArgument
 	stdin             io.Reader
 	stdout, stderr    *os.File
 	messages          *display.Messages // for remarks that come while a sweep may be shown

@@ -1,4 +1,5 @@
-// Package main_test runs the real program as a person does. It looks into /proc, mounts and opens terminals: on Linux.
+// Package main_test runs the real program as a person does. It looks into /proc, mounts and opens
+// terminals: on Linux.
 package main_test
 
 import (
@@ -19,7 +20,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// program is the real binary: it starts itself again, which a command inside the test binary could not.
+// program is the real binary: it starts itself again, which a command inside the test binary could
+// not.
 var program string
 
 func TestMain(m *testing.M) {
@@ -50,22 +52,27 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// dependOnSources looks at every folder that the program is built from, so that `go test` does not take a result for
-// good that an older program gave: it knows what a test reads, not what it builds.
+// dependOnSources looks at every folder that the program is built from, so that `go test` does not
+// take a result for good that an older program gave: it knows what a test reads, not what it
+// builds.
 func dependOnSources(t *testing.T) {
 	for _, top := range []string{"../../cmd", "../../sweep", "../../projects"} {
-		if err := filepath.WalkDir(top, func(string, fs.DirEntry, error) error { return nil }); err != nil {
+		if err := filepath.WalkDir(top, func(string, fs.DirEntry, error) error {
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestScripts runs testdata/script/*.txtar. Beside the usual commands they have those of scriptCommands.
+// TestScripts runs testdata/script/*.txtar. Beside the usual commands they have those of
+// scriptCommands.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	dependOnSources(t)
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", Cmds: scriptCommands, Condition: scriptCondition, RequireUniqueNames: true,
+		Dir: "testdata/script", Cmds: scriptCommands, Condition: scriptCondition,
+		RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+e.Getenv("PATH"))
 			events, err := filepath.Abs(
@@ -75,7 +82,10 @@ func TestScripts(t *testing.T) {
 			}
 			e.Setenv("TFEVENTS", events)
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
-			// A script that fails waits for what it left in the background; one that is slow is not to be taken for it.
+			// GPUs have the same UUIDs in all scripts
+			e.Setenv("MLFRAMEWORK_GPU_LOCKS", filepath.Join(e.WorkDir, ".gpu-locks"))
+			// A script that fails waits for what it left in the background; one that is slow is not
+			// to be taken for it.
 			watchdog := time.AfterFunc(5*time.Minute, func() { killMarked("WORK=" + e.WorkDir) })
 			e.Defer(func() { watchdog.Stop() })
 			return nil
@@ -123,7 +133,8 @@ func untilCommand(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// clean stdout|stderr|FILE fails when there is a control character other than the end of a line and tabs.
+// clean stdout|stderr|FILE fails when there is a control character other than the end of a line and
+// tabs.
 func cleanCommand(ts *testscript.TestScript, _ bool, args []string) {
 	for i, line := range strings.Split(ts.ReadFile(args[0]), "\n") {
 		for _, r := range line {
@@ -153,7 +164,8 @@ func tmpfsCommand(ts *testscript.TestScript, _ bool, args []string) {
 
 func mounted(dir string) bool {
 	var here, above syscall.Stat_t
-	return syscall.Stat(dir, &here) == nil && syscall.Stat(filepath.Dir(dir), &above) == nil && here.Dev != above.Dev
+	return syscall.Stat(dir, &here) == nil && syscall.Stat(filepath.Dir(dir), &above) == nil &&
+		here.Dev != above.Dev
 }
 
 // fill FILE writes until the disk is full.

@@ -19,7 +19,8 @@ func (c *call) shows(what string) {
 	})
 }
 
-// waiting is a task that says so until it is let go: who begins to follow a little later sees it, too.
+// waiting is a task that says so until it is let go: who begins to follow a little later sees it,
+// too.
 const waiting = `test "$TASK_INDEX" = 0 && exit
 until test -e ../../../go; do echo waiting; sleep 0.05; done
 `
@@ -40,12 +41,14 @@ func TestDetached(t *testing.T) {
 	if code := c.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if want := "work-1 keeps running; to follow it: run-tasks --master m.sock follow work-1\n"; c.stderr.String() != want {
+	if want :=
+		"work-1 keeps running; to follow it: run-tasks --master m.sock follow work-1\n"; c.stderr.String() != want {
 		t.Errorf("it says %q", c.stderr)
 	}
 	again := f.start(nil, "--master", "m.sock", "follow", "work-1")
 	f.write("go", "")
-	if code := again.wait(); code != 0 || !strings.Contains(again.stdout.String(), "4 tasks: 4 succeeded") {
+	if code := again.wait(); code != 0 || !strings.Contains(again.stdout.String(),
+		"4 tasks: 4 succeeded") {
 		t.Errorf("followed again: exit code %d: %s%s", code, again.stdout, again.stderr)
 	}
 }
@@ -64,7 +67,8 @@ func TestAttached(t *testing.T) {
 			call := f.start(nil, "--master", "m.sock", "-d", "p", "--attached", "work")
 			f.running(3)
 			f.signal(call, syscall.SIGINT)
-			call.shows("work-1 is cancelled; waiting for what runs, with its grace; Ctrl-C again leaves at once")
+			call.shows("work-1 is cancelled; waiting for what runs, with its grace; Ctrl-C again " +
+				"leaves at once")
 			if c.twice {
 				f.signal(call, syscall.SIGTERM)
 			}
@@ -82,7 +86,8 @@ func TestAttached(t *testing.T) {
 	}
 }
 
-// A master that is killed while somebody follows: that is said, and goes on with the next one. Nothing is told twice.
+// A master that is killed while somebody follows: that is said, and goes on with the next one.
+// Nothing is told twice.
 func TestTheMasterGoesAwayAndComesBack(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 30s", waiting)
@@ -118,7 +123,8 @@ func TestDetachedWhileTheMasterIsAway(t *testing.T) {
 	m.kill()
 	c.shows("lost the connection to the master")
 	f.signal(c, syscall.SIGINT)
-	if code := c.wait(); code != 0 || !strings.Contains(c.stderr.String(), "work-1 keeps running; to follow it") {
+	if code := c.wait(); code != 0 || !strings.Contains(c.stderr.String(),
+		"work-1 keeps running; to follow it") {
 		t.Errorf("exit code %d: %s", code, c.stderr)
 	}
 }
@@ -135,17 +141,20 @@ func TestTheBrokerIsAway(t *testing.T) {
 		r, err := client.Ready(t.Context())
 		return err == nil && !r.Ready
 	})
-	if _, stderr, code := f.run("--master", "m.sock", "-d", "p", "--dry-run", "work"); code != 0 || stderr != "" {
+	if _, stderr, code := f.run("--master", "m.sock", "-d", "p", "--dry-run", "work"); code != 0 ||
+		stderr != "" {
 		t.Errorf("it does not answer questions: exit code %d: %s", code, stderr)
 	}
-	long, short := f.start(nil, "--master", "m.sock", "-d", "p", "work"), f.start(nil, "--master", "m.sock", "-d", "p", "work")
+	long, short := f.start(nil, "--master", "m.sock", "-d", "p", "work"), f.start(nil, "--master",
+		"m.sock", "-d", "p", "work")
 	short.shows("note: the master is not ready: an outage was switched on, since ")
 	long.shows("note: the master is not ready")
 	f.signal(short, syscall.SIGINT)
 	if code := short.wait(); code != 130 {
 		t.Errorf("interrupted: exit code %d", code)
 	}
-	if code := long.wait(); code != 4 || !strings.Contains(long.stderr.String(), "nothing was changed; try again when that is over") {
+	if code := long.wait(); code != 4 || !strings.Contains(long.stderr.String(),
+		"nothing was changed; try again when that is over") {
 		t.Errorf("exit code %d: %s", code, long.stderr)
 	}
 	c := f.start(nil, "--master", "m.sock", "-d", "p", "work")
@@ -168,7 +177,8 @@ func TestTheFilesCannotBeBrought(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, stderr, code := f.run("--master", "m.sock", "-d", "p", "work")
-	if code != 4 || !strings.Contains(stderr, "which is no folder of this machine\n  run this on the master's machine\n") {
+	if code != 4 || !strings.Contains(stderr,
+		"which is no folder of this machine\n  run this on the master's machine\n") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

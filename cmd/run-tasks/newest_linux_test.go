@@ -35,10 +35,13 @@ func TestTerminalShowsNewest(t *testing.T) {
 				t.Logf("the terminal has %q", term.seen)
 			}
 		}()
-		eventually(t, reported, what, func() bool { return strings.Contains(term.seen.String(), what) })
+		eventually(t, reported, what, func() bool {
+			return strings.Contains(term.seen.String(), what)
+		})
 		t.Logf("%q was shown after %v", what, time.Since(since).Round(time.Millisecond))
 	}
-	const before, after = "1 of 4 done, 1 running, best task acc=0.9 (0), now acc=0.5 (1)", "1 of 4 done, 1 running, best task acc=0.9 (0), now acc=0.75 (1)"
+	const before, after = "1 of 4 done, 1 running, best task acc=0.9 (0), now acc=0.5 (1)",
+		"1 of 4 done, 1 running, best task acc=0.9 (0), now acc=0.75 (1)"
 	shown(first, before)
 	follower := f.start(second.tty, "follow", "--no-output")
 	shown(second, before) // what was reported before it came

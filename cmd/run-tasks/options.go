@@ -52,6 +52,7 @@ func runFlags() []cliv2.Flag {
 	return append(locationFlags(),
 		&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "number of cores",
 			Usage: "on this machine: run up to `N` tasks at a time"},
+		cli.GPUIdleFlag("on this machine: "),
 		flagNoOutput(),
 		cli.Switch("quiet", "print only the id of the sweep", "q"),
 		flagJSON(),
@@ -117,7 +118,7 @@ func number(ctx *cliv2.Context, name string, faults *fault.List) *int64 {
 		return nil
 	}
 	text := ctx.String(name)
-	n, err := strconv.ParseInt(text, 0, 64)
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err == nil {
 		return &n
 	}
@@ -160,11 +161,14 @@ func checkRunning(ctx *cliv2.Context) error {
 	case away && ctx.IsSet("slots"):
 		return cli.Wrong("run-tasks workers slots WORKER N changes those of a worker",
 			"--slots applies only to this machine")
+	case away && cli.GPUIdleGiven(ctx):
+		return cli.Wrong("", "--gpu-idle-memory applies only to this machine")
 	case locationOf(ctx) != inCluster && ctx.Bool("as-pushed"):
 		return cli.Wrong("", "--as-pushed applies only to a cluster of config.yml")
 	case !away && ctx.Bool("attached"):
 		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies "+
 			"only to a master")
 	}
-	return nil
+	_, err := cli.GPUIdle(ctx)
+	return err
 }

@@ -10,7 +10,8 @@ import (
 	"mlframework/internal/processtest"
 )
 
-// A sweep by overrides goes on with its own points after everything was killed, and is extended by what is new: each point runs once.
+// A sweep by overrides goes on with its own points after everything was killed, and is extended by
+// what is new: each point runs once.
 func TestOverridesAfterKill(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 30s", "")
@@ -25,8 +26,11 @@ echo "$@" >> `+f.path("ended")+"\n")
 		return all
 	}
 
-	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work", "x=7,8", "--repeat", "seed=1,2", "--limit", "5")
-	eventually(t, deadline, "three tasks have begun", func() bool { return len(f.lines("begun")) == 3 })
+	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work", "x=7,8", "--repeat", "seed=1,2",
+		"--limit", "5")
+	eventually(t, deadline, "three tasks have begun", func() bool {
+		return len(f.lines("begun")) == 3
+	})
 	f.known(2)
 	processtest.Kill(t, c.guard(), c.executor())
 	c.wait()
@@ -35,13 +39,15 @@ echo "$@" >> `+f.path("ended")+"\n")
 	if stdout, stderr, code := f.run("resume", "--slots", "2"); code != 0 {
 		t.Fatalf("resume: exit code %d: %s%s", code, stdout, stderr)
 	}
-	want := []string{"--x=7 --y=1 --seed=1", "--x=7 --y=1 --seed=2", "--x=7 --y=2 --seed=1", "--x=7 --y=2 --seed=2", "--x=8 --y=1 --seed=1"}
+	want := []string{"--x=7 --y=1 --seed=1", "--x=7 --y=1 --seed=2", "--x=7 --y=2 --seed=1",
+		"--x=7 --y=2 --seed=2", "--x=8 --y=1 --seed=1"}
 	if diff := cmp.Diff(want, points("ended")); diff != "" {
 		t.Errorf("resumed (-want +got)\n%s", diff)
 	}
 
 	f.write("p/parameters.yml", "x: [1, 2, 3, 4, 5, 6]\ny: [1, 2]\n")
-	for _, args := range []string{"extend --limit 0", "extend", "--local -d p --missing work x=8,7 --repeat seed=2,1"} {
+	for _, args := range []string{"extend --limit 0", "extend",
+		"--local -d p --missing work x=8,7 --repeat seed=2,1"} {
 		if stdout, stderr, code := f.run(strings.Fields(args)...); code != 0 {
 			t.Fatalf("%s: exit code %d: %s%s", args, code, stdout, stderr)
 		}
@@ -64,6 +70,10 @@ func TestWrongNumbersAreToldTogether(t *testing.T) {
 			"run-tasks: --limit x: it is not a whole number; write one, such as 20\n" +
 				"run-tasks: --sample -3: it must be at least 1; write a greater number\n" +
 				"run-tasks: --seed a: it is not a whole number; write one, such as 20\n"},
+		{"--limit 0x2",
+			"run-tasks: --limit 0x2: it is not a whole number; write one, such as 20\n"},
+		{"--limit x --seed 09",
+			"run-tasks: --limit x: it is not a whole number; write one, such as 20\n"},
 		{"--seed 99999999999999999999", "run-tasks: --seed 99999999999999999999: it is " +
 			"out of range; write one, such as 20\n"},
 	} {

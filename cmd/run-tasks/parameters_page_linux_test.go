@@ -15,11 +15,12 @@ import (
 	"mlframework/sweep/human"
 )
 
-// pageExample is a parameters file that docs/parameters.md shows, the command line below it, and what is said to come of it: the
-// flags of each task, or what is wrong.
+// pageExample is a parameters file that docs/parameters.md shows, the command line below it, and
+// what is said to come of it: the flags of each task, or what is wrong.
 type pageExample struct{ heading, file, command, want string }
 
-// pageExamples are those of docs/parameters.md. A command line, and what comes of it, may follow another of the same file.
+// pageExamples are those of docs/parameters.md. A command line, and what comes of it, may follow
+// another of the same file.
 func pageExamples(t *testing.T) (all []pageExample) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/parameters.md")
@@ -28,7 +29,8 @@ func pageExamples(t *testing.T) (all []pageExample) {
 	}
 	var at pageExample
 	open := false // a file or a command line of which nothing is shown yet
-	for _, m := range regexp.MustCompile("(?sm)^##+ ([^\n]*)$|^```([a-z]+)\n(.*?)```$").FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile(
+		"(?sm)^##+ ([^\n]*)$|^```([a-z]+)\n(.*?)```$").FindAllStringSubmatch(string(page), -1) {
 		switch kind, text := m[2], m[3]; kind {
 		case "":
 			at.heading = m[1]
@@ -55,17 +57,21 @@ func pageExamples(t *testing.T) (all []pageExample) {
 	return all
 }
 
-// TestParametersPage compares what docs/parameters.md says of its examples with what a dry run of them shows.
+// TestParametersPage compares what docs/parameters.md says of its examples with what a dry run of
+// them shows.
 func TestParametersPage(t *testing.T) {
 	t.Parallel()
 	for i, e := range pageExamples(t) {
 		t.Run(fmt.Sprintf("%d %s", i, e.heading), func(t *testing.T) {
 			t.Parallel()
 			f := folder{t, t.TempDir()}
-			f.write("tasks.yml", "tasks:\n  train: {command: [train], parameters: parameters.yml}\n")
+			f.write("tasks.yml",
+				"tasks:\n  train: {command: [train], parameters: parameters.yml}\n")
 			f.write("parameters.yml", e.file)
-			shell := exec.Command("sh", "-c", strings.Replace(e.command, "run-tasks", "run-tasks --local --dry-run --all --json", 1))
-			shell.Dir, shell.Env = f.dir, append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))
+			shell := exec.Command("sh", "-c", strings.Replace(e.command, "run-tasks",
+				"run-tasks --local --dry-run --all --json", 1))
+			shell.Dir, shell.Env = f.dir, append(os.Environ(), "PATH="+filepath.Dir(program)+":"+
+				os.Getenv("PATH"))
 			var errors strings.Builder
 			shell.Stderr = &errors
 			out, err := shell.Output()

@@ -59,7 +59,8 @@ func (u user) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(u.uid), Gid: uint32(u.uid)}
 }
 
-// findPython returns the folder of an interpreter that the user may run: that on PATH may be root's own.
+// findPython returns the folder of an interpreter that the user may run: that on PATH may be root's
+// own.
 func (u user) findPython(t *testing.T) string {
 	t.Helper()
 	for _, python := range []string{"python3", "/usr/bin/python3", "/usr/local/bin/python3"} {
@@ -114,7 +115,8 @@ func (s *sweeper) start(args ...string) *call {
 	f := folder{s.t, s.dir}
 	cmd := exec.Command(program, args...)
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), "PATH="+s.user.python+":/usr/bin:/bin", "HOME="+s.dir, "XDG_CACHE_HOME="+f.path(".cache"), "NO_COLOR=1")
+	cmd.Env = append(os.Environ(), "PATH="+s.user.python+":/usr/bin:/bin", "HOME="+s.dir,
+		"XDG_CACHE_HOME="+f.path(".cache"), "NO_COLOR=1")
 	cmd.Env = append(cmd.Env, s.env...)
 	return f.begin(cmd, &syscall.SysProcAttr{Setpgid: true, Credential: s.user.credential()})
 }
@@ -124,7 +126,8 @@ func (s *sweeper) must(args ...string) {
 	s.t.Helper()
 	c := s.start(args...)
 	if code := c.waitFor(sweepTime); code != 0 {
-		s.t.Errorf("run-tasks %s: exit code %d:\n%s%s%s", strings.Join(args, " "), code, c.stdout, c.stderr, s.logs())
+		s.t.Errorf("run-tasks %s: exit code %d:\n%s%s%s", strings.Join(args, " "), code, c.stdout,
+			c.stderr, s.logs())
 	}
 }
 
@@ -140,8 +143,8 @@ func (s *sweeper) logs() string {
 	return all.String()
 }
 
-// untouched runs something after which snapshots and project are byte for byte as they were. The snapshot is there before: a sweep
-// of a program that does nothing makes it.
+// untouched runs something after which snapshots and project are byte for byte as they were. The
+// snapshot is there before: a sweep of a program that does nothing makes it.
 func (s *sweeper) untouched(do func()) {
 	s.t.Helper()
 	tasks := filepath.Join(s.dir, "p", "tasks.yml")
@@ -149,30 +152,34 @@ func (s *sweeper) untouched(do func()) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if err := os.WriteFile(tasks, append(text, "  nothing: {command: [\"true\"]}\n"...), 0o644); err != nil {
+	if err := os.WriteFile(tasks, append(text, "  nothing: {command: [\"true\"]}\n"...),
+		0o644); err != nil {
 		s.t.Fatal(err)
 	}
 	s.give()
 	s.must("--local", "-d", "p", "nothing")
-	project, snapshots := filepath.Join(s.dir, "p"), filepath.Join(s.dir, ".mlframework", "revisions")
+	project, snapshots := filepath.Join(s.dir, "p"), filepath.Join(s.dir, ".mlframework",
+		"revisions")
 	before, beforeSnapshots := programtest.Tree(s.t, project), programtest.Tree(s.t, snapshots)
 	if len(beforeSnapshots) <= len(before) {
-		s.t.Errorf("the project has %d files and folders, all snapshots have %d", len(before), len(beforeSnapshots))
+		s.t.Errorf("the project has %d files and folders, all snapshots have %d", len(before),
+			len(beforeSnapshots))
 	}
 	do()
 	programtest.Unchanged(s.t, "the project", before, programtest.Tree(s.t, project))
 	programtest.Unchanged(s.t, "the snapshot", beforeSnapshots, programtest.Tree(s.t, snapshots))
 }
 
-// sweep runs the program's tasks, so many at a time, and looks at what they leave. It is the folder's nth sweep.
+// sweep runs the program's tasks, so many at a time, and looks at what they leave. It is the
+// folder's nth sweep.
 func (s *sweeper) sweep(p programtest.Program, n, slots int) {
 	s.t.Helper()
 	s.must("--local", "-d", "p", "--slots", strconv.Itoa(slots), programtest.Definition)
 	p.Left(s.t, filepath.Join(s.dir, "outputs", programtest.Definition+"-"+strconv.Itoa(n)))
 }
 
-// TestPrograms sweeps programs as their authors left them, with all tasks side by side, and then one after another: each task's
-// files are its own, and nobody else's are changed.
+// TestPrograms sweeps programs as their authors left them, with all tasks side by side, and then
+// one after another: each task's files are its own, and nobody else's are changed.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for _, p := range programtest.All {
@@ -185,7 +192,8 @@ func TestPrograms(t *testing.T) {
 					t.Fatal(err)
 				}
 				s.untouched(func() {
-					s.env = []string{"MEETING=" + meeting, "NEIGHBOURS=" + strconv.Itoa(programtest.Tasks)}
+					s.env = []string{"MEETING=" + meeting, "NEIGHBOURS=" +
+						strconv.Itoa(programtest.Tasks)}
 					s.sweep(p, 1, programtest.Tasks)
 					s.env = nil
 					s.sweep(p, 2, 1)
@@ -195,8 +203,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestLargeDataSet has 5,000 files, ten of them so large that they are never copied, beside which a program keeps what it
-// found out about them.
+// TestLargeDataSet has 5,000 files, ten of them so large that they are never copied, beside which a
+// program keeps what it found out about them.
 func TestLargeDataSet(t *testing.T) {
 	t.Parallel()
 	asUser(t, func(t *testing.T, u user) {
@@ -206,7 +214,8 @@ func TestLargeDataSet(t *testing.T) {
 	})
 }
 
-// TestInterruptedProgram stops a sweep by Ctrl-C when each of its tasks has a checkpoint. Resumed, each goes on from its own.
+// TestInterruptedProgram stops a sweep by Ctrl-C when each of its tasks has a checkpoint. Resumed,
+// each goes on from its own.
 func TestInterruptedProgram(t *testing.T) {
 	t.Parallel()
 	asUser(t, func(t *testing.T, u user) {
@@ -214,7 +223,8 @@ func TestInterruptedProgram(t *testing.T) {
 		s.env = []string{"HOLD=" + filepath.Join(s.dir, "go")}
 		s.untouched(func() {
 			f := folder{t, s.dir}
-			c := s.start("--local", "-d", "p", "--slots", strconv.Itoa(programtest.Tasks), programtest.Definition)
+			c := s.start("--local", "-d", "p", "--slots", strconv.Itoa(programtest.Tasks),
+				programtest.Definition)
 			eventually(t, sweepTime, "checkpoints of all tasks", func() bool {
 				saved, _ := filepath.Glob(f.path("outputs/train-1/*/checkpoint.json"))
 				for _, file := range saved {

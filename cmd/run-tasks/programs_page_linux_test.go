@@ -17,7 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// pageFiles are the files that docs/programs.md shows below a heading: blocks whose first line is "# NAME".
+// pageFiles are the files that docs/programs.md shows below a heading: blocks whose first line is
+// "# NAME".
 func pageFiles(t *testing.T, heading string) map[string]string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/programs.md")
@@ -29,7 +30,8 @@ func pageFiles(t *testing.T, heading string) map[string]string {
 		section = section[:end[0]]
 	}
 	files := map[string]string{}
-	for _, m := range regexp.MustCompile("(?s)```[a-z]+\n# ([.\\w]+)\n(.*?)```").FindAllStringSubmatch(section, -1) {
+	for _, m := range regexp.MustCompile(
+		"(?s)```[a-z]+\n# ([.\\w]+)\n(.*?)```").FindAllStringSubmatch(section, -1) {
 		files[m[1]] = m[2]
 	}
 	if !found || files["tasks.yml"] == "" || files["parameters.yml"] == "" {
@@ -38,36 +40,50 @@ func pageFiles(t *testing.T, heading string) map[string]string {
 	return files
 }
 
-// convention is a program below testdata/programs that takes its parameters, keeps its checkpoint and writes its metrics as a section of
-// docs/programs.md says.
+// convention is a program below testdata/programs that takes its parameters, keeps its checkpoint
+// and writes its metrics as a section of docs/programs.md says.
 type convention struct {
 	program, heading string
 	definition       string
 	tasks            int
-	killed           bool   // by SIGKILL, and run again by retry; else the sweep is interrupted and resumed
-	best             int    // the task that is ranked first
-	given            string // what that one's program read
-	metric           string // and the value that it is ranked by
+	// by SIGKILL, and run again by retry; else the sweep is interrupted and resumed
+	killed bool
+	best   int    // the task that is ranked first
+	given  string // what that one's program read
+	metric string // and the value that it is ranked by
 }
 
 var conventions = []convention{
-	{"argparse", "argparse", "train", 4, true, 2, `{"lr": 1.0, "batch_size": 32, "tied": true}`, "ppl=1.28"},
-	{"dotted", "Flags with dots", "adder", 2, false, 1, `{"lr": 0.0005, "model": "gpt-nano"}`, "score=97.5"},
-	{"hydra", "Hydra", "train", 2, true, 1, `{"lr": 0.01, "batch_size": 32, "seed": "null"}`, "val_acc=0.9"},
-	{"lightning", "Lightning's command line", "fit", 2, false, 1, `{"lr": 0.01, "hidden": 32, "weights": "null"}`, "val_loss=0.25"},
-	{"trainer", "Hugging Face Trainer", "finetune", 4, true, 2, `{"lr": 5e-05, "model": "distilbert-base-cased", "grouped": true}`, "eval_accuracy=0.875"},
-	{"positional", "Positional", "train", 3, false, 1, `{"dataset": "digits", "lr": 0.01}`, "loss=0.25"},
-	{"nanogpt", "Configuration in Python, with changes", "train", 4, true, 3, `{"lr": 0.001, "dropout": 0.0, "compile": false, "data": 17}`, "val_loss=2"},
+	{"argparse", "argparse", "train", 4, true, 2, `{"lr": 1.0, "batch_size": 32, "tied": true}`,
+		"ppl=1.28"},
+	{"dotted", "Flags with dots", "adder", 2, false, 1, `{"lr": 0.0005, "model": "gpt-nano"}`,
+		"score=97.5"},
+	{"hydra", "Hydra", "train", 2, true, 1, `{"lr": 0.01, "batch_size": 32, "seed": "null"}`,
+		"val_acc=0.9"},
+	{"lightning", "Lightning's command line", "fit", 2, false, 1,
+		`{"lr": 0.01, "hidden": 32, "weights": "null"}`, "val_loss=0.25"},
+	{"trainer", "Hugging Face Trainer", "finetune", 4, true, 2,
+		`{"lr": 5e-05, "model": "distilbert-base-cased", "grouped": true}`, "eval_accuracy=0.875"},
+	{"positional", "Positional", "train", 3, false, 1, `{"dataset": "digits", "lr": 0.01}`,
+		"loss=0.25"},
+	{"nanogpt", "Configuration in Python, with changes", "train", 4, true, 3,
+		`{"lr": 0.001, "dropout": 0.0, "compile": false, "data": 17}`, "val_loss=2"},
 	{"configfile", "Config file", "train", 2, false, 1, `{"lr": 0.01, "layers": 3}`, "acc=0.9"},
-	{"template", "JSON file and TensorBoard", "train", 2, true, 1, `{"lr": 0.01, "batch_size": 128}`, "val_acc=0.9"},
-	{"environment", "Environment variables", "train", 2, false, 1, `{"lr": 0.01, "run": "train-1/1"}`, "loss=0.25"},
-	{"parameters", "parameters.json", "train", 4, true, 2, `{"lr": 0.01, "layers": 2, "augment": true}`, "loss=0.25"},
-	{"vae", "A folder of a repository", "vae", 4, false, 2, `{"lr": 0.001, "batch_size": 64, "no_accel": true}`, "loss=102.5"},
-	{"dcgan", "Files of fixed names", "gan", 2, true, 1, `{"lr": 0.0002, "dataset": "fake", "batch_size": 16}`, "loss_G=0.25"},
+	{"template", "JSON file and TensorBoard", "train", 2, true, 1,
+		`{"lr": 0.01, "batch_size": 128}`, "val_acc=0.9"},
+	{"environment", "Environment variables", "train", 2, false, 1,
+		`{"lr": 0.01, "run": "train-1/1"}`, "loss=0.25"},
+	{"parameters", "parameters.json", "train", 4, true, 2,
+		`{"lr": 0.01, "layers": 2, "augment": true}`, "loss=0.25"},
+	{"vae", "A folder of a repository", "vae", 4, false, 2,
+		`{"lr": 0.001, "batch_size": 64, "no_accel": true}`, "loss=102.5"},
+	{"dcgan", "Files of fixed names", "gan", 2, true, 1,
+		`{"lr": 0.0002, "dataset": "fake", "batch_size": 16}`, "loss_G=0.25"},
 }
 
-// TestConventionsOfThePage sweeps programs that are written as others write theirs with the lines that docs/programs.md shows for them.
-// Some of their tasks are stopped in the middle. The attempts after those go on from the checkpoints, and the results are ranked.
+// TestConventionsOfThePage sweeps programs that are written as others write theirs with the lines
+// that docs/programs.md shows for them. Some of their tasks are stopped in the middle. The attempts
+// after those go on from the checkpoints, and the results are ranked.
 func TestConventionsOfThePage(t *testing.T) {
 	t.Parallel()
 	users()[0].findPython(t)
@@ -85,7 +101,8 @@ func TestConventionsOfThePage(t *testing.T) {
 	}
 }
 
-// write makes the project, with the files of the page, and a folder for what its programs tell the test.
+// write makes the project, with the files of the page, and a folder for what its programs tell the
+// test.
 func (c convention) write(f folder) {
 	f.t.Helper()
 	files, err := txtar.ParseFile("testdata/programs/" + c.program + ".txtar")
@@ -115,7 +132,8 @@ func (c convention) start(f folder, args ...string) *call {
 	f.t.Helper()
 	cmd := exec.Command(program, args...)
 	cmd.Dir = f.dir
-	cmd.Env = append(os.Environ(), "NO_COLOR=1", "XDG_CACHE_HOME="+f.path(".cache"), "WATCH="+f.path("watch"))
+	cmd.Env = append(os.Environ(), "NO_COLOR=1", "XDG_CACHE_HOME="+f.path(".cache"),
+		"WATCH="+f.path("watch"))
 	return f.begin(cmd, &syscall.SysProcAttr{Setpgid: true})
 }
 
@@ -136,7 +154,8 @@ func (c convention) epochs(f folder, n int) (all []epoch) {
 	return all
 }
 
-// stopInTheMiddle runs the sweep to its end, and returns the tasks that it stopped after their second checkpoint.
+// stopInTheMiddle runs the sweep to its end, and returns the tasks that it stopped after their
+// second checkpoint.
 func (c convention) stopInTheMiddle(f folder) (stopped []int) {
 	f.t.Helper()
 	run := c.start(f, "--local", "-d", "p", "--slots", "2", c.definition)
@@ -186,7 +205,8 @@ func (c convention) wentOn(f folder, n int, stopped bool) {
 			f.t.Errorf("epoch %d of task %d read %s, not %s", e.Epoch, n, e.Given, c.given)
 		}
 	}
-	want := []string{"1 after a new start", "2 after a new start", "3 after a new start", "4 after a new start"}
+	want := []string{"1 after a new start", "2 after a new start", "3 after a new start",
+		"4 after a new start"}
 	if stopped {
 		want[2], want[3] = "3 after a checkpoint", "4 after a checkpoint"
 	}

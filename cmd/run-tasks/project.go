@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	cliv2 "github.com/urfave/cli/v2"
+
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
@@ -58,21 +60,24 @@ func (c *command) readProject(dir, name string, change space.Change) (*project, 
 	return p, p.checkInputs()
 }
 
-// readRunnable reads a project as readProject does, and refuses a definition that cannot be run
-// yet.
-func (c *command) readRunnable(dir, name string, change space.Change) (*project, error) {
-	p, err := c.readProject(dir, name, change)
-	if err == nil {
-		p.noteObjective()
-	}
-	if p == nil || p.task.Unsupported == nil {
+// readRunnable reads a project as readProject does, for a new sweep with the options of the
+// command.
+func (c *command) readRunnable(ctx *cliv2.Context, name string,
+	change space.Change) (*project, error) {
+	p, err := c.readProject(c.projectOf(ctx), name, change)
+	if err != nil {
 		return p, err
 	}
-	faults, listed := errors.AsType[fault.List](err)
-	if err != nil && !listed {
-		return nil, err
+	p.noteObjective()
+	gpus, err := gpuCount(ctx)
+	if gpus != nil {
+		p.setGPUCount(*gpus)
 	}
-	return nil, append(fault.List{*p.task.Unsupported}, faults...)
+	problem, remedy := p.file.GPUVariable(p.task)
+	if err == nil && problem != "" && p.task.GPUs.Count > 0 {
+		return p, cli.Wrong(remedy, "--gpus %s: %s", ctx.String("gpus"), problem)
+	}
+	return p, err
 }
 
 // noteObjective notes an objective that no metric is declared for: a slip in its name would show at
@@ -245,6 +250,10 @@ func (p *project) noteUnused(at location) {
 		if key.used {
 			unused = append(unused, key.name)
 		}
+	}
+	if problem, remedy := p.file.GPUVariable(p.task); problem != "" && at != inFolder {
+		p.notes = append(p.notes, p.task.Name+" has no gpus, and such tasks see none on a host, "+
+			"whatever env says: write gpus: 1, and "+remedy)
 	}
 	text := strings.Join(unused, ", ") + " in tasks.yml: "
 	switch {

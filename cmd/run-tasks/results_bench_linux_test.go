@@ -21,9 +21,10 @@ import (
 	"mlframework/sweep/task"
 )
 
-// BenchmarkResults has a master print the results of 200,000 tasks, beside what sort takes for
-// the same text. cpu-s is the time of processors that the command took, master-cpu-s what the master took meanwhile,
-// MB the command's memory at its peak, and master-MB the master's so far, at the end after four callers at once.
+// BenchmarkResults has a master print the results of 200,000 tasks, beside what sort takes for the
+// same text. cpu-s is the time of processors that the command took, master-cpu-s what the master
+// took meanwhile, MB the command's memory at its peak, and master-MB the master's so far, at the
+// end after four callers at once.
 func BenchmarkResults(b *testing.B) {
 	dir := b.TempDir()
 	fillStore(b, filepath.Join(dir, "master"), 200_000)
@@ -44,7 +45,8 @@ func BenchmarkResults(b *testing.B) {
 			var all sync.WaitGroup
 			for range 4 {
 				all.Go(func() {
-					if out, err := exec.Command(results[0], results[1:]...).Output(); err != nil || len(out) < 1<<20 {
+					if out, err := exec.Command(results[0], results[1:]...).Output(); err != nil ||
+						len(out) < 1<<20 {
 						b.Errorf("%d bytes, %v", len(out), err)
 					}
 				})
@@ -142,16 +144,19 @@ func fillStore(b *testing.B, dir string, n int64) {
 		b.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	points, _, err := space.Read("parameters.yml", fmt.Appendf(nil, "lr: [0.1, 0.01]\nseed: [0, %d, 1)\n", n/2))
+	points, _, err := space.Read("parameters.yml", fmt.Appendf(nil,
+		"lr: [0.1, 0.01]\nseed: [0, %d, 1)\n", n/2))
 	if err != nil {
 		b.Fatal(err)
 	}
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	sw, err := s.Add(ctx, store.NewSweep{Submitted: began, Total: n, Record: core.Record{Version: task.Version, Space: points,
-		Objective: metric.Objective{Metric: "accuracy", Maximize: true},
-		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "0123456789abcdef",
-			Metrics: []metric.Rule{{Name: "accuracy", Pattern: "(a)"},
-				{Name: "loss", Pattern: "(l)"}}}}})
+	sw, err := s.Add(ctx, store.NewSweep{Submitted: began, Total: n,
+		Record: core.Record{Version: task.Version, Space: points,
+			Objective: metric.Objective{Metric: "accuracy", Maximize: true},
+			Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"},
+				Revision: "0123456789abcdef",
+				Metrics: []metric.Rule{{Name: "accuracy", Pattern: "(a)"},
+					{Name: "loss", Pattern: "(l)"}}}}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -160,11 +165,14 @@ func fillStore(b *testing.B, dir string, n int64) {
 	for from := int64(0); from < n; from += 5000 {
 		var tasks []core.Task
 		for i := from; i < min(from+5000, n); i++ {
-			tasks = append(tasks, core.Task{Index: i, State: task.Succeeded, Attempts: 1, Attempt: core.Attempt{Number: 1, Revision: "0123456789abcdef",
-				Worker: "w1", Start: task.Start{Host: "gpu1"}, Started: began.Add(time.Duration(i) * time.Millisecond),
-				Outcome: &task.Outcome{Class: task.Success, ExitCode: &code, Duration: time.Duration(i%977) * time.Millisecond,
-					Metrics: metric.Final{{Name: "loss", Value: 1 / float64(i+1)},
-						{Name: "accuracy", Value: float64(i%1013) / 1013}}}}})
+			tasks = append(tasks, core.Task{Index: i, State: task.Succeeded, Attempts: 1,
+				Attempt: core.Attempt{Number: 1, Revision: "0123456789abcdef",
+					Worker: "w1", Start: task.Start{Host: "gpu1"},
+					Started: began.Add(time.Duration(i) * time.Millisecond),
+					Outcome: &task.Outcome{Class: task.Success, ExitCode: &code,
+						Duration: time.Duration(i%977) * time.Millisecond,
+						Metrics: metric.Final{{Name: "loss", Value: 1 / float64(i+1)},
+							{Name: "accuracy", Value: float64(i%1013) / 1013}}}}})
 		}
 		head.Rows[task.Succeeded] += int64(len(tasks))
 		rows := core.SweepRows{Seq: sw.Seq, Record: &sw.Record,

@@ -12,6 +12,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
@@ -28,6 +29,10 @@ type rereading struct {
 	read, changed int64
 	kept          []keptMetrics // tasks of which nothing could be read
 	others        int64         // tasks with other reasons than those
+	ended         int64         // tasks that had ended then, and were not cancelled
+	running       int64         // tasks that ran then by other metrics
+	then          core.Summary  // the sweep when the new metrics were stored
+	incomplete    []incompleteMetric
 
 	// metrics with values of which none was read again yet: tasks read that had one
 	missing map[string]int64
@@ -50,6 +55,25 @@ func (k keptMetrics) String() string {
 		k.why)
 }
 
+// incompleteMetric is tasks in whose files fewer values of a metric are left than they may have
+// held.
+type incompleteMetric struct {
+	rule  metric.Rule
+	kept  bool // they keep the values that they had
+	first task.ID
+	tasks int64
+}
+
+func (m incompleteMetric) String() string {
+	of := fmt.Sprintf("metric %s of %s (%s%s)", m.rule.Name, plural(m.tasks, "task"), m.first,
+		pick(int(m.tasks), "", " and others"))
+	if m.kept {
+		return fmt.Sprintf("%s keeps its value: %s holds only a later one", of, m.rule.File)
+	}
+	return fmt.Sprintf("WARNING: %s is the last value of %s: its rule is new, and earlier values "+
+		"of the file are unknown", of, m.rule.File)
+}
+
 // reread reads the metrics of a sweep again and stores them. Nothing runs.
 func (c *command) reread(ctx *cliv2.Context, src source, s api.Sweep) error {
 	dir := ctx.String("d")
@@ -68,10 +92,16 @@ func (c *command) reread(ctx *cliv2.Context, src source, s api.Sweep) error {
 	now := r.project.record(s.Revision)
 	r.with.Metrics, r.with.Objective = append([]metric.Rule{}, now.Recipe.Metrics...), now.Objective
 	if err := r.all(ctx.Context); err != nil {
+		if r.stored {
+			fmt.Fprintln(c.stderr, "WARNING: "+r.unfinished())
+		}
 		return err
 	}
 	fmt.Fprintf(c.stderr, "metrics of %s were read again, and %d of them changed\n", plural(r.read,
 		"task"), r.changed)
+	for _, m := range r.incomplete {
+		fmt.Fprintln(c.stderr, cli.Visible(m.String()))
+	}
 	for _, k := range r.kept {
 		fmt.Fprintf(c.stderr, "WARNING: %s\n", cli.Visible(k.String()))
 	}
@@ -79,7 +109,23 @@ func (c *command) reread(ctx *cliv2.Context, src source, s api.Sweep) error {
 		fmt.Fprintf(c.stderr, "WARNING: %s kept the metrics they had, for other reasons\n",
 			plural(r.others, "more task"))
 	}
+	if n := r.earlier(); n > 0 {
+		again := []string{"results", "--reread", s.ID}
+		if dir := ctx.String("d"); dir != "" {
+			again = append(again, "-d", dir)
+		}
+		fmt.Fprintf(c.stderr, "note: %s handed out with the metrics of before, and %s measured by "+
+			"them; when %s ended: %s %s\n", plural(n, "task")+pick(int(n), " was", " were"),
+			pick(int(n), "is", "are"), pick(int(n), "it has", "they have"), c.self,
+			human.CommandLine(again))
+	}
 	return nil
+}
+
+// unfinished says how a sweep stands after an error, once the new rules are stored.
+func (r *rereading) unfinished() string {
+	return fmt.Sprintf("the new metrics of %s are stored, with the values of %s: run it again for "+
+		"the others", r.sweep.ID, plural(r.read-int64(len(r.held)), "task"))
 }
 
 // all reads every task that has ended. Nothing is stored before each metric of tasks.yml that had
@@ -89,19 +135,16 @@ func (r *rereading) all(ctx context.Context) error {
 		return err
 	}
 	var next []endedTask
-	flush := func() error {
-		err := r.some(ctx, next)
-		next = nil
-		return err
-	}
 	err := r.tasks(ctx, func(t endedTask) error {
 		if next = append(next, t); len(next) < api.MostMeasured {
 			return nil
 		}
-		return flush()
+		err := r.some(ctx, next)
+		next = nil
+		return err
 	})
 	if err == nil {
-		err = flush()
+		err = r.some(ctx, next)
 	}
 	if err == nil {
 		err = r.lost()
@@ -112,16 +155,49 @@ func (r *rereading) all(ctx context.Context) error {
 	return err
 }
 
-// tasks calls each with every task that has ended.
+// tasks calls each with every task that has ended and had begun. It counts those that have ended
+// other than cancelled, and those that run by other metrics.
 func (r *rereading) tasks(ctx context.Context, each func(endedTask) error) error {
+	r.ended, r.running = 0, 0
 	return r.src.Rows(ctx, r.sweep.ID, api.Query{Issued: true}, func(row *table.Row) error {
-		if state, err := task.ParseState(row.State); err != nil || !state.Terminal() ||
-			row.Started == nil {
-			return nil
+		state, err := task.ParseState(row.State)
+		switch {
+		case err != nil:
+		case state == task.Running:
+			if row.Started != nil && len(r.sweep.Record.SameMetrics(r.with.Metrics, core.Attempt{
+				Revision: row.Revision, Started: *row.Started})) < len(r.with.Metrics) {
+				r.running++
+			}
+		case state.Terminal():
+			if state != task.Cancelled {
+				r.ended++
+			}
+			if row.Started != nil {
+				return each(endedTask{row.Index, slices.Clone(row.Metrics)})
+			}
 		}
-		end := task.Outcome{Class: task.Class(row.Class), ExitCode: row.ExitCode}
-		return each(endedTask{row.Index, end.Exited(), slices.Clone(row.Metrics)})
+		return nil
 	})
+}
+
+// earlier is how many tasks are measured by the metrics of before: those that had been handed out
+// when the new ones were stored, and were not read.
+func (r *rereading) earlier() int64 {
+	if slices.Equal(r.sweep.Record.Recipe.Metrics, r.with.Metrics) {
+		return r.running
+	}
+	return handedOut(r.then.Counts) - r.ended
+}
+
+// handedOut is how many tasks workers have, or ended. Those that were cancelled, of which many were
+// never handed out, do not count.
+func handedOut(counts map[string]int64) (n int64) {
+	for _, state := range task.States {
+		if state != task.Pending && state != task.Cancelled {
+			n += counts[state.String()]
+		}
+	}
+	return n
 }
 
 // findValues finds the metrics of tasks.yml that have values.
@@ -156,9 +232,8 @@ func (r *rereading) lost() error {
 
 // endedTask is a task that has ended.
 type endedTask struct {
-	index  int64
-	exited bool // its program did by itself
-	had    metric.Final
+	index int64
+	had   metric.Final
 }
 
 // some reads some tasks, and stores what was read when it is known that no metric loses all its
@@ -174,7 +249,7 @@ func (r *rereading) some(ctx context.Context, tasks []endedTask) error {
 	for i, m := range measured {
 		r.note(tasks[i], m)
 	}
-	if len(r.missing) > 0 {
+	if len(r.missing) > 0 || len(r.held) < api.MostReread {
 		return nil
 	}
 	return r.store(ctx, false)
@@ -182,19 +257,24 @@ func (r *rereading) some(ctx context.Context, tasks []endedTask) error {
 
 // store stores what was read, and at the last the rules even where nothing was.
 func (r *rereading) store(ctx context.Context, last bool) error {
-	for len(r.held) > 0 || last && !r.stored {
-		n := min(len(r.held), api.MostReread)
-		r.with.Tasks, r.held = r.held[:n], r.held[n:]
-		err := r.src.act(ctx, "results --reread "+r.sweep.ID, func(m *api.Client) error {
-			_, err := m.Reread(ctx, r.sweep.ID, r.with)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		r.stored = true
+	if len(r.held) == 0 && (r.stored || !last) {
+		return nil
 	}
-	return nil
+	return r.src.act(ctx, "results --reread "+r.sweep.ID, func(m *api.Client) error {
+		for len(r.held) > 0 || !r.stored {
+			n := min(len(r.held), api.MostReread)
+			r.with.Tasks = r.held[:n]
+			s, err := m.Reread(ctx, r.sweep.ID, r.with)
+			if err != nil {
+				return err
+			}
+			if !r.stored {
+				r.then = s
+			}
+			r.held, r.stored = r.held[n:], true
+		}
+		return nil
+	})
 }
 
 // mostReasons is how many different reasons are told why tasks keep their metrics.
@@ -210,6 +290,8 @@ func (r *rereading) note(t endedTask, m api.MeasuredTask) {
 			r.changed++
 		}
 		r.noteValues(t, m)
+		r.noteIncomplete(m.Index, m.Kept, true)
+		r.noteIncomplete(m.Index, m.Incomplete, false)
 		r.held = append(r.held, m.Remeasured)
 	case at >= 0:
 		r.kept[at].tasks++
@@ -229,6 +311,24 @@ func (r *rereading) noteValues(t endedTask, m api.MeasuredTask) {
 		if n, ok := r.missing[before.Name]; ok {
 			r.missing[before.Name] = n + 1
 		}
+	}
+}
+
+// noteIncomplete counts a task of which files hold only the last value of some metrics.
+func (r *rereading) noteIncomplete(index int64, names []string, kept bool) {
+	for _, rule := range r.with.Metrics {
+		if !slices.Contains(names, rule.Name) || rule.Take == "" || rule.Take == metric.Last {
+			continue
+		}
+		at := slices.IndexFunc(r.incomplete, func(m incompleteMetric) bool {
+			return m.rule == rule && m.kept == kept
+		})
+		if at < 0 {
+			at = len(r.incomplete)
+			r.incomplete = append(r.incomplete, incompleteMetric{rule: rule, kept: kept,
+				first: task.ID{Sweep: r.sweep.ID, Index: index}})
+		}
+		r.incomplete[at].tasks++
 	}
 }
 

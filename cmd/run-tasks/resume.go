@@ -48,6 +48,7 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 	if err := failed(ctx.Context, src, s, indexes); err != nil {
 		return err
 	}
+	var notes []string
 	if s.Counts[task.Succeeded.String()] == s.Total {
 		other, found, err := otherPaused(ctx, src, id)
 		if err != nil {
@@ -58,14 +59,15 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 				"nothing to do\n", s.ID)
 			return nil
 		}
-		fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: resuming %s, "+
-			"which is paused\n", s.ID, other.ID)
+		notes = append(notes, fmt.Sprintf("%s is finished, and all of its tasks succeeded: "+
+			"resuming %s, which is paused", s.ID, other.ID))
 		s = other
 	}
 	now, err := c.currentProjectOf(ctx, s)
 	if err != nil {
 		return err
 	}
+	notes = slices.Concat(notes, now.notes(), now.edited(ctx.Context, src))
 	file := now.file
 	if !now.updated {
 		file = nil
@@ -86,8 +88,9 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 		})
 	}
 	m, _ := src.(*remote)
-	return c.run(ctx, m, launch{name: ctx.Command.Name + " " + s.ID, notes: now.notes(),
-		secrets: s.Record.Recipe.Secrets, begin: begin, repeatable: repeatable})
+	return c.run(ctx, m, launch{name: ctx.Command.Name + " " + s.ID,
+		notes: notes, secrets: s.Record.Recipe.Secrets, gpus: needOfSweep(s), begin: begin,
+		repeatable: repeatable})
 }
 
 // otherPaused returns the sweep that an unnamed `resume` continues when the newest sweep is done:

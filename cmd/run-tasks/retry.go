@@ -40,17 +40,18 @@ func parseTargets(args []string) (id string, indexes []int64, err error) {
 	return id, indexes, nil
 }
 
-// failed refuses tasks that have not ended other than well.
+// failed refuses tasks that wait or succeeded. Of those that a worker has, the master knows which
+// are being cancelled.
 func failed(ctx context.Context, src source, s api.Sweep, indexes []int64) error {
 	for _, i := range indexes {
 		t, err := src.Task(ctx, s.ID, i)
 		if err != nil {
 			return err
 		}
-		if state, err := task.ParseState(t.Row.State); err == nil && (!state.Terminal() ||
+		if state, err := task.ParseState(t.Row.State); err == nil && (state == task.Pending ||
 			state == task.Succeeded) {
-			return cli.Wrong("only tasks that failed or were cancelled run again", "%s is %s",
-				t.Row.ID, state)
+			return cli.Wrong("only tasks that failed or were cancelled run again", "%s %s",
+				t.Row.ID, state.Predicate())
 		}
 	}
 	return nil

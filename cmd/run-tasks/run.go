@@ -31,7 +31,8 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway",
 			"--all requires --dry-run")
 	}
-	if err := cmp.Or(checkRunning(ctx), checkPriority(ctx)); err != nil {
+	_, badGPUs := gpuCount(ctx)
+	if err := cmp.Or(checkRunning(ctx), checkPriority(ctx), badGPUs); err != nil {
 		return err
 	}
 	if err := c.checkLocation(ctx, name); err != nil {
@@ -53,7 +54,7 @@ func (c *command) runName(ctx *cliv2.Context) error {
 }
 
 func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) error {
-	p, err := c.readRunnable(c.projectOf(ctx), name, change)
+	p, err := c.readRunnable(ctx, name, change)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) e
 	if err := d.noteFolder(files, locationOf(ctx)); err != nil {
 		return err
 	}
-	if d.where, err = c.slots(ctx, p.dir, p.file); err != nil {
+	if d.where, err = c.places(ctx, p.dir, p.file, needOf(p.task)); err != nil {
 		return err
 	}
 	c.print(p.notes)
@@ -100,7 +101,7 @@ func (c *command) print(notes []string) {
 
 // submit has a new sweep run, by a master or in this folder.
 func (c *command) submit(ctx *cliv2.Context, m *remote, name string, change space.Change) error {
-	p, err := c.readRunnable(c.projectOf(ctx), name, change)
+	p, err := c.readRunnable(ctx, name, change)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func (c *command) submit(ctx *cliv2.Context, m *remote, name string, change spac
 	p.noteUnused(locationOf(ctx))
 	p.noteShortSecrets()
 	return c.run(ctx, m, launch{name: name, notes: p.notes, secrets: p.file.Secrets,
-		begin: c.submission(ctx, p), repeatable: true})
+		gpus: needOf(p.task), begin: c.submission(ctx, p), repeatable: true})
 }
 
 // submission submits a sweep of a project, once however often it is called. Called again it lets

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"mlframework/cmd/internal/cli"
@@ -44,43 +43,15 @@ func (s *session) inFolder() error {
 	}
 }
 
-// Waiting for a runner that has the store and cannot be asked: one that begins, or ends.
-const (
-	storeLook = 20 * time.Millisecond
-	storeTell = time.Second
-	storeTime = 5 * time.Second
-)
-
 // take makes this process the runner of the folder. It returns nil when there is one that can be
 // asked. One that ends is waited for, for as long as that takes when the sweep is in the store
 // already.
 func (s *session) take(ctx context.Context) (*local.Runner, error) {
-	told := false
-	for begun := time.Now(); ; {
-		if local.Alive() {
-			return nil, nil
-		}
-		if err := s.kept(ctx); err != nil {
-			return nil, err
-		}
-		r, err := local.Start(s.ctx.Context, s.name, cli.Log(s.messages))
-		inUse, is := errors.AsType[*store.InUse](err)
-		switch {
-		case !is:
-			return r, err
-		case s.sweep == "" && time.Since(begun) > storeTime && !local.Alive():
-			return nil, err
-		case !told && time.Since(begun) > storeTell:
-			told = true
-			holder := strings.TrimPrefix(inUse.Error(), "the store is in use by ")
-			s.messages.Note("waiting for the end of " + holder)
-		}
-		select {
-		case <-time.After(storeLook):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+	most := time.Duration(0)
+	if s.sweep == "" {
+		most = storeTime
 	}
+	return startRunner(ctx, s.name, s.messages, most, s.kept)
 }
 
 // kept refuses to go on with a sweep whose store was removed.
@@ -101,8 +72,13 @@ func (s *session) kept(ctx context.Context) error {
 }
 
 // goOn resumes a session's sweep after its runner ended, unless the sweep has ended or was resumed.
+// The next runner's master pauses what the last one left open when it loads the store. It answers
+// for its workers only after that, for sweeps also before.
 func (s *session) goOn(ctx context.Context, at backend, f api.Detail) (api.StartedSweep, error) {
 	m := at.client()
+	if _, err := m.Workers(ctx); err != nil {
+		return api.StartedSweep{}, err
+	}
 	now, err := m.Sweep(ctx, s.sweep, false)
 	if err != nil || now.State != core.Paused {
 		return api.StartedSweep{Summary: now.Summary}, err
@@ -126,7 +102,7 @@ func (s *session) lead(work context.Context, r *local.Runner) error {
 		(errors.Is(err, cli.ErrInterrupted) || errors.Is(err, context.Canceled)) {
 		err = cli.Code(cli.Interrupted)
 	}
-	if _, told := errors.AsType[*cli.Error](err); told || err == nil {
+	if _, told := errors.AsType[*cli.Error](err); r.Works() && (told || err == nil) {
 		s.stay(r)
 	}
 	return r.Close(err)
@@ -140,7 +116,14 @@ func (s *session) runOwn(work context.Context, h *localFolder) error {
 	if err != nil || b.ID == "" {
 		return err
 	}
-	if err := r.Work(s.ctx.Int("slots")); err != nil {
+	if note := s.gpus.slotsNote(s.devices, s.ctx.Int("slots"), b); note != "" {
+		s.messages.Note(note)
+	}
+	idle, err := cli.GPUIdle(s.ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.Work(s.ctx.Int("slots"), idle); err != nil {
 		return err
 	}
 	interrupted, err := s.show(work, r.Context(), h, b, func() error {
@@ -161,7 +144,8 @@ func (s *session) runOwn(work context.Context, h *localFolder) error {
 const stopping = "stopping what runs, with its grace; Ctrl-C again leaves at once"
 
 // stay keeps the runner while it runs sweeps of other terminals, and says so. The first Ctrl-C ends
-// that.
+// that. A runner whose worker was never started, as where there was nothing to do, does not stay:
+// its end hands the sweeps that it accepted over to the other terminals.
 func (s *session) stay(r *local.Runner) {
 	others := r.Running()
 	if len(others) == 0 {

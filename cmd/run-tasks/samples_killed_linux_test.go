@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// killAtThird is a module that kills a first attempt when it has written its third checkpoint, and before that replaces the second.
+// killAtThird is a module that kills a first attempt when it has written its third checkpoint, and
+// before that replaces the second.
 const killAtThird = `import os, signal
 
 replace, times = os.replace, [0]
@@ -28,8 +29,8 @@ def count(source, target):
 os.replace = count
 `
 
-// TestSamplesGoOn kills a task in the middle of a checkpoint. Its second attempt goes on from the one before, and the result is that of
-// a task that nobody disturbs.
+// TestSamplesGoOn kills a task in the middle of a checkpoint. Its second attempt goes on from the
+// one before, and the result is that of a task that nobody disturbs.
 func TestSamplesGoOn(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples {
@@ -42,7 +43,8 @@ func TestSamplesGoOn(t *testing.T) {
 
 			f, env = sampleFolder(t, map[string]string{"sitecustomize.py": killAtThird})
 			runTasks(f, env, 1, one...)
-			if r := sampleRows(f, env, 1)[0]; r.State != "failed" || !strings.Contains(r.Reason, "SIGKILL") {
+			if r := sampleRows(f, env, 1)[0]; r.State != "failed" || !strings.Contains(r.Reason,
+				"SIGKILL") {
 				t.Fatalf("the first attempt %s: %s", r.State, r.Reason)
 			}
 			runTasks(f, env, 0, "retry")
@@ -61,7 +63,8 @@ func TestSamplesGoOn(t *testing.T) {
 	}
 }
 
-// result is what the first task saved: its accuracies, and of arrays what tells whether they are the same.
+// result is what the first task saved: its accuracies, and of arrays what tells whether they are
+// the same.
 func (s sample) result(t *testing.T, f folder) map[string]any {
 	t.Helper()
 	dir := f.path("outputs/run_training-1/0")

@@ -27,16 +27,19 @@ type sample struct {
 	margin      float64 // between the two: less than the README says, as that is a mean over seeds
 	checkpoint  string
 	resumed     string // what the second attempt says when the third checkpoint was not written
-	missing     string // what names a folder of data, and what the program says when nothing is there
-	complaint   string
+	// what names a folder of data, and what the program says when nothing is there
+	missing   string
+	complaint string
 }
 
 var samples = []sample{
 	{"mnist", 3, []string{"accuracy", "loss"}, 2, 0, 0.924, 0.06, "checkpoint.npz",
 		"resumed from result/checkpoint.npz after epoch 2\nepoch 3 ", "MNIST",
 		"train_mnist.py: /nowhere lacks train-images-idx3-ubyte: download MNIST's four files from " +
-			"https://ossci-datasets.s3.amazonaws.com/mnist as README.md shows, or unset --data and $MNIST to draw digits"},
-	{"bowcnn", 16, []string{"accuracy", "deviation", "fold_1", "fold_2", "fold_3"}, 15, 2, 0.87, 0.2, "checkpoint.json",
+			"https://ossci-datasets.s3.amazonaws.com/mnist as README.md shows, or unset --data " +
+			"and $MNIST to draw digits"},
+	{"bowcnn", 16, []string{"accuracy", "deviation", "fold_1", "fold_2", "fold_3"}, 15, 2, 0.87,
+		0.2, "checkpoint.json",
 		"resumed from result/checkpoint.json after fold 2\n", "CORPUS",
 		"bowcnn.py: cannot read /nowhere: No such file or directory"},
 }
@@ -62,7 +65,8 @@ type sampleRow struct {
 func withNumpy(t *testing.T) string {
 	t.Helper()
 	for _, python := range []string{"python3", "/usr/bin/python3", "/usr/local/bin/python3"} {
-		out, err := exec.CommandContext(t.Context(), python, "-c", "import numpy, sys; print(sys.executable)").Output()
+		out, err := exec.CommandContext(t.Context(), python, "-c",
+			"import numpy, sys; print(sys.executable)").Output()
 		if err == nil {
 			return filepath.Dir(strings.TrimSpace(string(out)))
 		}
@@ -75,8 +79,8 @@ func withNumpy(t *testing.T) string {
 	return ""
 }
 
-// sampleFolder is a folder in which a sample is swept with python3 and numpy, and without PyTorch, wherever that is installed. Its
-// modules are found before all others.
+// sampleFolder is a folder in which a sample is swept with python3 and numpy, and without PyTorch,
+// wherever that is installed. Its modules are found before all others.
 func sampleFolder(t *testing.T, modules map[string]string) (f folder, env []string) {
 	t.Helper()
 	f = folder{t, t.TempDir()}
@@ -84,7 +88,8 @@ func sampleFolder(t *testing.T, modules map[string]string) (f folder, env []stri
 	for name, text := range modules {
 		f.write("modules/"+name, text)
 	}
-	return f, append(os.Environ(), "NO_COLOR=1", "XDG_CACHE_HOME="+f.path(".cache"), "MNIST=", "CORPUS=",
+	return f, append(os.Environ(), "NO_COLOR=1", "XDG_CACHE_HOME="+f.path(".cache"), "MNIST=",
+		"CORPUS=",
 		"PYTHONPATH="+f.path("modules"), "PATH="+withNumpy(t)+":"+os.Getenv("PATH"))
 }
 
@@ -95,7 +100,8 @@ func runTasks(f folder, env []string, code int, args ...string) string {
 	cmd.Dir, cmd.Env = f.dir, env
 	c := f.begin(cmd, &syscall.SysProcAttr{Setpgid: true})
 	if got := c.waitFor(sweepTime); got != code {
-		f.t.Fatalf("run-tasks %s: exit code %d, not %d:\n%s%s", strings.Join(args, " "), got, code, c.stdout, c.stderr)
+		f.t.Fatalf("run-tasks %s: exit code %d, not %d:\n%s%s", strings.Join(args, " "), got, code,
+			c.stdout, c.stderr)
 	}
 	return c.stdout.String()
 }
@@ -119,27 +125,32 @@ func sampleRows(f folder, env []string, tasks int) []sampleRow {
 	return rows
 }
 
-// TestSamples sweeps the samples as they are: their tasks have the metrics and files that their pages name, and the best is ahead.
+// TestSamples sweeps the samples as they are: their tasks have the metrics and files that their
+// pages name, and the best is ahead.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			f, env := sampleFolder(t, nil)
-			if out := runTasks(f, env, 0, "--local", "-d", s.project(t), "test_echo"); !strings.Contains(out, "hello from ") {
+			if out := runTasks(f, env, 0, "--local", "-d", s.project(t),
+				"test_echo"); !strings.Contains(out, "hello from ") {
 				t.Errorf("test_echo printed:\n%s", out)
 			}
-			out := runTasks(f, env, 0, "--local", "-d", s.project(t), "--slots", "2", "run_training")
+			out := runTasks(f, env, 0, "--local", "-d", s.project(t), "--slots", "2",
+				"run_training")
 			rows := sampleRows(f, env, s.tasks)
 			for n, r := range rows {
-				if have := slices.Sorted(maps.Keys(r.Metrics)); r.State != "succeeded" || !slices.Equal(have, s.metrics) {
+				if have := slices.Sorted(maps.Keys(r.Metrics)); r.State != "succeeded" ||
+					!slices.Equal(have, s.metrics) {
 					t.Errorf("task %d %s with metrics %v", n, r.State, have)
 				}
 				s.left(t, f.path("outputs/run_training-1/"+strconv.Itoa(n)), r)
 			}
 			best, worst := rows[s.best].Metrics["accuracy"], rows[s.worst].Metrics["accuracy"]
 			if math.Abs(best-s.accuracy) > 0.02 || best-worst < s.margin {
-				t.Errorf("accuracy %v and %v, not about %v and %v less", best, worst, s.accuracy, s.margin)
+				t.Errorf("accuracy %v and %v, not about %v and %v less", best, worst, s.accuracy,
+					s.margin)
 			}
 			if s.name == "mnist" {
 				agrees(t, "../../README.md", "-d projects/mnist run_training` ends with", rows)
@@ -156,8 +167,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// agrees checks the table that a page shows: of each task the first number with a point is the accuracy. Another build of numpy may
-// round so that an image or two are read differently.
+// agrees checks the table that a page shows: of each task the first number with a point is the
+// accuracy. Another build of numpy may round so that an image or two are read differently.
 func agrees(t *testing.T, page, heading string, rows []sampleRow) {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -165,13 +176,15 @@ func agrees(t *testing.T, page, heading string, rows []sampleRow) {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(string(text), heading)
-	shown := regexp.MustCompile(`(?m)^    (run_training-1/\d+) .*?(0\.\d+) `).FindAllStringSubmatch(table, len(rows))
+	shown := regexp.MustCompile(`(?m)^    (run_training-1/\d+) .*?(0\.\d+) `).FindAllStringSubmatch(
+		table, len(rows))
 	if len(shown) != len(rows) {
 		t.Fatalf("%s shows %d of %d tasks", page, len(shown), len(rows))
 	}
 	for _, row := range shown {
 		for _, r := range rows {
-			if have := r.Metrics["accuracy"]; r.ID == row[1] && math.Abs(have-number(t, row[2])) > 0.011 {
+			if have := r.Metrics["accuracy"]; r.ID == row[1] &&
+				math.Abs(have-number(t, row[2])) > 0.011 {
 				t.Errorf("%s: %s has an accuracy of %s, it is %v", page, r.ID, row[2], have)
 			}
 		}
@@ -247,17 +260,20 @@ func TestSamplesSayWhatIsMissing(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			f, env := sampleFolder(t, map[string]string{"numpy.py": "raise ImportError('not for this test')\n"})
+			f, env := sampleFolder(t, map[string]string{"numpy.py": "raise ImportError('not for " +
+				"this test')\n"})
 			one := []string{"--local", "-d", s.project(t), "run_training", "--limit", "1"}
 			says := func(want string) {
 				t.Helper()
 				runTasks(f, env, 1, one...)
-				if r := sampleRows(f, env, 1)[0]; !strings.HasPrefix(r.Reason, "exit code 1: "+want) {
+				if r := sampleRows(f, env, 1)[0]; !strings.HasPrefix(r.Reason, "exit code 1: "+
+					want) {
 					t.Errorf("the reason is %q", r.Reason)
 				}
 			}
 			python := filepath.Join(withNumpy(t), "python3")
-			says(python + ` has no numpy: run "` + python + ` -m pip install numpy", or put another python3 first on PATH`)
+			says(python + ` has no numpy: run "` + python +
+				` -m pip install numpy", or put another python3 first on PATH`)
 			if err := os.Remove(f.path("modules/numpy.py")); err != nil {
 				t.Fatal(err)
 			}
@@ -271,10 +287,12 @@ func TestSamplesSayWhatIsMissing(t *testing.T) {
 func TestSamplesDeclareTheirObjective(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples {
-		c := exec.CommandContext(t.Context(), program, "--local", "-d", s.project(t), "run_training", "--dry-run")
+		c := exec.CommandContext(t.Context(), program, "--local", "-d", s.project(t),
+			"run_training", "--dry-run")
 		c.Dir = t.TempDir()
 		out, err := c.CombinedOutput()
-		if text := string(out); err != nil || !strings.Contains(text, s.name) || strings.Contains(text, "for the objective") {
+		if text := string(out); err != nil || !strings.Contains(text, s.name) ||
+			strings.Contains(text, "for the objective") {
 			t.Errorf("%s: %v\n%s", s.name, err, text)
 		}
 	}
@@ -286,7 +304,8 @@ func TestSamplesOwnTests(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			c := exec.CommandContext(t.Context(), filepath.Join(withNumpy(t), "python3"), "-B", "-m", "unittest", "-v")
+			c := exec.CommandContext(t.Context(), filepath.Join(withNumpy(t), "python3"), "-B",
+				"-m", "unittest", "-v")
 			c.Dir = s.project(t)
 			out, err := c.CombinedOutput()
 			if err != nil || !strings.Contains(string(out), "\nOK") {

@@ -3,9 +3,11 @@ package main_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"mlframework/nvdocker"
 	"mlframework/sweep/api"
 	"mlframework/sweep/api/server"
 	"mlframework/sweep/core"
@@ -26,13 +29,14 @@ import (
 	programs "mlframework/sweep/worker/process"
 )
 
-// masterFolder lets the test binary be a master with its API and one worker, on a queue in memory, in the folder that it
-// names: a process of its own, that can be killed.
+// masterFolder lets the test binary be a master with its API and one worker, on a queue in memory,
+// in the folder that it names: a process of its own, that can be killed. The worker has GPUs where
+// the folder has bin/nvidia-smi, which tells them.
 const masterFolder = "TEST_MASTER_FOLDER"
 
-// serveMaster runs until its input ends. Lines of its input switch the queue: "away" and "back"; "dead" puts
-// two letters to the dead; "second" begins a worker on another host, with outputs of its own, and "leave" ends it. The socket is there once
-// it is ready.
+// serveMaster runs until its input ends. Lines of its input switch the queue: "away" and "back";
+// "dead" puts two letters to the dead; "second" begins a worker on another host, with outputs of
+// its own, and "leave" ends it. The socket is there once it is ready.
 func serveMaster(dir string) int {
 	if err := serve(context.Background(), dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -60,8 +64,24 @@ func serve(ctx context.Context, dir string) (err error) {
 	}
 	hub := memory.NewEncoding()
 	m := master.New(master.Options{Store: st, Queue: hub, Log: log, Secrets: in("secrets")})
-	options := worker.Options{Name: "w1", Host: "gpu1", Slots: 2, Outputs: in("outputs"), Inherited: os.Environ(), Keeper: keeper, Log: log,
-		Revision: func(revision string) (string, error) { return in(filepath.Join("revisions", revision)), nil }}
+	options := worker.Options{Name: "w1", Host: "gpu1", Slots: 2, Outputs: in("outputs"),
+		Inherited: os.Environ(), Keeper: keeper, Log: log, HideGPUs: true,
+		GPUs: func(context.Context) (r nvdocker.Report, err error) {
+			text, err := os.ReadFile(in("gpus.json"))
+			if errors.Is(err, fs.ErrNotExist) {
+				return r, nil
+			}
+			return r, errors.Join(err, json.Unmarshal(text, &r))
+		},
+		Revision: func(revision string) (string, error) {
+			return in(filepath.Join("revisions", revision)), nil
+		}}
+	if _, err := os.Stat(in("bin/nvidia-smi")); err == nil {
+		if err := os.Setenv("PATH", in("bin")+":"+os.Getenv("PATH")); err != nil {
+			return err
+		}
+		options.GPUs, options.HideGPUs = worker.DetectGPUs, true
+	}
 	l, err := server.Listen(in("m.sock"), "")
 	if err != nil {
 		return err
@@ -73,7 +93,8 @@ func serve(ctx context.Context, dir string) (err error) {
 	var work, parts sync.WaitGroup
 	parts.Go(func() { err = errors.Join(err, m.Run(running)) })
 	work.Go(func() {
-		for worker.New(hub.Worker("w1"), options).Run(working) == worker.Restart { // it is started again, as a supervisor does
+		// it is started again, as a supervisor does
+		for worker.New(hub.Worker("w1"), options).Run(working) == worker.Restart {
 		}
 	})
 	parts.Go(func() { _ = server.Run(running, l) })

@@ -13,6 +13,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/nvdocker"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -40,6 +41,7 @@ type launch struct {
 	name    string   // of what runs, for other processes
 	notes   []string // for the user to read before anything runs
 	secrets []string // that its tasks get
+	gpus    gpuNeed  // of its tasks
 	// begin has a backend do it; a StartedSweep without an id: there is nothing to do
 	begin      func(context.Context, backend, api.Detail) (api.StartedSweep, error)
 	repeatable bool // doing it twice is as doing it once
@@ -49,11 +51,13 @@ type launch struct {
 type session struct {
 	*command
 	launch
-	ctx    *cliv2.Context
-	sweep  string // once it is known
-	look   display.Options
-	runner atomic.Pointer[local.Runner] // nil: this process is none
-	stop   func()                       // ends the watching for Ctrl-C
+	ctx   *cliv2.Context
+	sweep string // once it is known
+	look  display.Options
+	// that tasks in this folder can get, where they need some
+	devices []nvdocker.Device
+	runner  atomic.Pointer[local.Runner] // nil: this process is none
+	stop    func()                       // ends the watching for Ctrl-C
 }
 
 // run runs a launch at a master, or, without one, in this folder, where that takes the values of
@@ -68,6 +72,11 @@ func (c *command) run(ctx *cliv2.Context, m *remote, l launch) error {
 		return err
 	}
 	return c.guarded(ctx.Context, func() error {
+		g, err := findGPUs(ctx.Context, l.gpus)
+		if err != nil {
+			return err
+		}
+		s.devices = g.fit()
 		c.print(l.notes)
 		return s.inFolder()
 	})
@@ -77,7 +86,7 @@ func (c *command) run(ctx *cliv2.Context, m *remote, l launch) error {
 func (s *session) start(work context.Context, at backend) (api.StartedSweep, error) {
 	b, err := s.begin(work, at, s.look.Detail())
 	if err != nil || b.ID == "" {
-		return api.StartedSweep{}, err
+		return api.StartedSweep{}, s.gpus.explain(err)
 	}
 	if s.sweep == "" && s.look.Quiet {
 		fmt.Fprintln(s.stdout, b.ID)

@@ -11,6 +11,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/nvdocker"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
@@ -34,6 +35,9 @@ func (c *command) show(ctx *cliv2.Context) error {
 	}
 	defer src.close()
 	c.warnMissing(ctx.Context, src)
+	if s.Record.Recipe.GPUs.Count > 0 {
+		addWaits(ctx.Context, src, &s.Summary)
+	}
 	switch {
 	case t.isTask:
 		return c.showTask(ctx.Context, src, s, t.index, ctx.Bool("json"))
@@ -48,12 +52,13 @@ type shownSweep struct {
 	core.Summary
 	Spaces    []spaceView   `json:"spaces"`    // of the submission, then of each extension
 	Overrides []string      `json:"overrides"` // of the command line, as words
+	GPUs      *task.GPUs    `json:"gpus"`      // of each task; null: none
 	Failures  []failureLine `json:"failures"`
 }
 
 func (c *command) showSweepJSON(ctx context.Context, src source, s api.Sweep) error {
 	shown := shownSweep{Summary: s.Summary, Overrides: overrideWords(s.Record),
-		Failures: []failureLine{}}
+		GPUs: gpusOrNull(s.Record), Failures: []failureLine{}}
 	for _, part := range append([]*space.Space{s.Record.Space}, s.Record.Extensions...) {
 		shown.Spaces = append(shown.Spaces, viewOf(part))
 	}
@@ -78,6 +83,9 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	if s.State == core.Paused {
 		c.field("", "to continue: "+c.self+" resume "+s.ID)
 	}
+	if s.Waits != nil {
+		c.field("", *s.Waits)
+	}
 	c.field("tasks", outcomeText(s.Summary))
 	if s.Priority != 0 {
 		c.field("priority", strconv.Itoa(s.Priority))
@@ -86,6 +94,9 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	c.field("project", r.Project+", revision "+r.Recipe.Revision)
 	for _, image := range r.Images.Names() {
 		c.field("image", image+" on "+strings.Join(r.Images[image], ", "))
+	}
+	if need := r.Recipe.GPUs; need.Count > 0 {
+		c.field("gpus", nvdocker.Need(need).String())
 	}
 	c.field("command", human.CommandLine(r.Recipe.ExpandCommand(task.PlaceholderValues{}, nil)))
 	c.describe(r.Space)

@@ -26,11 +26,7 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		return encode(c.stdout, shownTask{t, g})
 	}
 	c.field("task", t.Row.ID)
-	state := t.Row.State
-	if state == task.Pending.String() && t.Row.Reason != "" && len(t.Attempts) == 0 {
-		state += ": " + t.Row.Reason
-	}
-	c.field("state", state)
+	c.field("state", stateText(t, s.Waits))
 	c.field("command", human.CommandLine(t.Row.Argv))
 	if len(g.shown) > 0 {
 		c.field("env", variables(g.shown))
@@ -56,6 +52,23 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	return nil
 }
 
+// stateText is the state of a task, with what it waits for. Waits is what its sweep waits for.
+func stateText(t api.Task, waits *string) string {
+	text := t.Row.State
+	switch text {
+	case task.Pending.String(), task.Queued.String(), task.Claimed.String():
+	default:
+		return text
+	}
+	if t.Row.Reason != "" && len(t.Attempts) == 0 {
+		return text + ": " + t.Row.Reason
+	}
+	if waits != nil {
+		return text + ": " + *waits
+	}
+	return text
+}
+
 // metricText is "acc = 0.9 (step 2)".
 func metricText(m metric.FinalValue) string {
 	text := m.Name + " = " + human.Number(m.Value)
@@ -77,13 +90,16 @@ func thinnedText(t metric.Thinned) string {
 	return text
 }
 
-// attemptText is "2026-11-21 10:00:00 on gpu1:0, 12.3s, error: exit code 1", or "handed to w2,
-// lost: its worker w2 was silent for 30s; whether it began is not known".
+// attemptText is "2026-11-21 10:00:00 on gpu1:0 with GPU-5b3c2a1f, 12.3s, error: exit code 1", or
+// "handed to w2, lost: its worker w2 was silent for 30s; whether it began is not known".
 func attemptText(a api.Attempt) string {
 	text := "handed to " + a.Worker
 	if a.Started != nil && a.Host != nil && a.Slot != nil {
 		started := a.Started.In(timeZone()).Format(time.DateTime)
 		text = fmt.Sprintf("%s on %s:%d", started, *a.Host, *a.Slot)
+	}
+	for i, uuid := range a.GPUs {
+		text += pick(i+1, " with ", ", ") + human.GPU(uuid)
 	}
 	if a.Resumed {
 		text += ", found outputs of an earlier attempt"
@@ -93,7 +109,7 @@ func attemptText(a api.Attempt) string {
 			text += ", " + human.Duration(*a.Duration)
 		}
 		text += ", " + string(*a.Class)
-		if a.Reason != nil {
+		if a.Reason != nil && *a.Reason != string(*a.Class) {
 			text += ": " + *a.Reason
 		}
 		if a.Stdout != nil && a.Stdout.Truncated || a.Stderr != nil && a.Stderr.Truncated {

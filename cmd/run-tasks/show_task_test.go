@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -18,6 +19,11 @@ func TestAttemptText(t *testing.T) {
 	ended.Duration, ended.Class, ended.Reason = &took, &class, &reason
 	cut := ended
 	cut.Resumed, cut.Superseded, cut.Stdout = true, true, &task.Output{Truncated: true}
+	shared := ended
+	shared.GPUs = []string{"GPU-5b3c2a1f-1111-2222", "MIG-c0ffee00-1"}
+	stop, word := task.Stopped, "stopped"
+	stopped := ran
+	stopped.Class, stopped.Reason = &stop, &word
 	for _, c := range []struct {
 		a    api.Attempt
 		want string
@@ -26,12 +32,43 @@ func TestAttemptText(t *testing.T) {
 		{api.Attempt{Worker: "w2", Class: &lost, Reason: &silent},
 			"handed to w2, lost: its worker w2 was silent for 30s"},
 		{ran, "2026-11-21 10:00:00 on gpu1:0"},
+		{stopped, "2026-11-21 10:00:00 on gpu1:0, stopped"},
 		{ended, "2026-11-21 10:00:00 on gpu1:0, 12.3s, error: exit code 1"},
+		{shared, "2026-11-21 10:00:00 on gpu1:0 with GPU-5b3c2a1f, MIG-c0ffee00, 12.3s, error: " +
+			"exit code 1"},
 		{cut, "2026-11-21 10:00:00 on gpu1:0, found outputs of an earlier attempt, 12.3s, error: " +
 			"exit code 1, output cut, superseded"},
 	} {
 		if got := attemptText(c.a); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// A task that has not begun says what it waits for.
+func TestStateText(t *testing.T) {
+	t.Parallel()
+	gpu, worker := "waits for 1 GPU: w: no GPU", "waits for worker w, which is away"
+	one := []api.Attempt{{Worker: "w"}}
+	for _, c := range []struct {
+		state, reason string
+		attempts      []api.Attempt
+		waits         *string
+		want          string
+	}{
+		{state: "pending", want: "pending"},
+		{state: "pending", waits: &gpu, want: "pending: " + gpu},
+		{state: "pending", reason: worker, waits: &gpu, want: "pending: " + worker},
+		{state: "pending", reason: "exit code 1", attempts: one, waits: &gpu,
+			want: "pending: " + gpu},
+		{state: "claimed", attempts: one, waits: &gpu, want: "claimed: " + gpu},
+		{state: "queued", attempts: one, waits: &gpu, want: "queued: " + gpu},
+		{state: "running", attempts: one, waits: &gpu, want: "running"},
+		{state: "failed", reason: "exit code 1", attempts: one, want: "failed"},
+	} {
+		shown := api.Task{Row: table.Row{State: c.state, Reason: c.reason}, Attempts: c.attempts}
+		if got := stateText(shown, c.waits); got != c.want {
+			t.Errorf("%q; want %q", got, c.want)
 		}
 	}
 }

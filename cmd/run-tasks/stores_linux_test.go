@@ -13,9 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStoresOfEarlierVersions holds that parameters files give the points that earlier versions made of them, in their order, and
-// that what those ran is known by its key. Below testdata/stores are projects with a sweep, and an extension of it, that such a
-// version ran, and the points that it had. The folders are named by the version of the sweep's record.
+// TestStoresOfEarlierVersions holds that parameters files give the points that earlier versions
+// made of them, in their order, and that what those ran is known by its key. Below testdata/stores
+// are projects with a sweep, and an extension of it, that such a version ran, and the points that
+// it had. The folders are named by the version of the sweep's record.
 func TestStoresOfEarlierVersions(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"1", "4"} {
@@ -29,7 +30,8 @@ func TestStoresOfEarlierVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			stdout, stderr, code := f.run("--local", "-d", "p", "--dry-run", "--all", "--json", "train")
+			stdout, stderr, code := f.run("--local", "-d", "p", "--dry-run", "--all", "--json",
+				"train")
 			if code != 0 {
 				t.Fatalf("exit code %d: %s", code, stderr)
 			}
@@ -38,8 +40,10 @@ func TestStoresOfEarlierVersions(t *testing.T) {
 			}
 
 			for args, want := range map[string]string{
-				"--local -d p --missing train": "nothing is missing: 144 combinations of train, and each has succeeded",
-				"extend -d p":                  "train-1 has every combination of parameters.yml already: there is nothing to add",
+				"--local -d p --missing train": "nothing is missing: 144 combinations of train, " +
+					"and each has succeeded",
+				"extend -d p": "train-1 has every combination of parameters.yml " +
+					"already: there is nothing to add",
 			} {
 				stdout, stderr, code = f.run(strings.Fields(args)...)
 				if code != 0 || stdout != "" || !strings.Contains(stderr, want) {
@@ -99,7 +103,8 @@ func TestListOfADamagedStore(t *testing.T) {
 		t.Errorf("ls: exit code %d: %s%s", code, ls, warning)
 	}
 	ls, _, code = f.run("ls", "--json")
-	if code != 0 || !strings.Contains(ls, `"reason":"the sweep's record is damaged at character 2`) {
+	if code != 0 ||
+		!strings.Contains(ls, `"reason":"the sweep's record is damaged at character 2`) {
 		t.Errorf("ls --json: exit code %d: %s", code, ls)
 	}
 }

@@ -36,17 +36,25 @@ func plan(m *projects.Manifest, r task.Recipe, clones bool) (*folder.Plan, error
 	for _, problem := range problems {
 		faults.Add(fault.Fault{File: filepath.Join(m.Dir, definition.FileName),
 			Problem: problem.Error(),
-			Remedy:  problemRemedy(problem)})
+			Remedy:  problemRemedy(problem, folder.RulesOf(r))})
 	}
 	return p, faults.Err()
 }
 
 // problemRemedy is what to do about a rule that the project's files do not fit.
-func problemRemedy(p folder.Problem) string {
-	if p.Key == "links" { // something above the link is a file
+func problemRemedy(p folder.Problem, rules folder.Rules) string {
+	switch {
+	case p.Key == "links": // something above the link is a file
 		return "put the link under another path, or remove that file from the project"
+	case p.Key == "workdir" && rules.IsOutput(p.Path):
+		return copyLine(p.Path) + " for tasks to have it, or name another existing folder"
 	}
 	return "name an existing path that no ignore file excludes"
+}
+
+// copyLine is what to do for tasks to have a path in an output.
+func copyLine(path string) string {
+	return "add copy: [" + path + "] to tasks.yml"
 }
 
 // checkFolder finds what is wrong with the folders that tasks of a recipe would get, before
@@ -118,6 +126,13 @@ func describe(p *folder.Plan) (lines []string) {
 	}
 	for _, l := range p.Host {
 		lines = append(lines, "links "+l.Path+" to "+l.Target)
+	}
+	for _, part := range p.Hidden {
+		if part.Folder {
+			lines = append(lines, "starts empty: "+shownPart(part))
+		} else {
+			lines = append(lines, "starts without "+shownPart(part))
+		}
 	}
 	return lines
 }

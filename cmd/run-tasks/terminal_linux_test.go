@@ -2,13 +2,18 @@ package main_test
 
 import (
 	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// moves are the codes with which the bar is drawn anew: up so many lines, and clear to the end of the screen or line.
+// moves are the codes with which the bar is drawn anew: up so many lines, and clear to the end of
+// the screen or line.
 var moves = regexp.MustCompile("\x1b\\[[0-9]*[AJK]")
 
 // screen is what stands on the terminal in the end, line by line.
@@ -70,7 +75,9 @@ func TestTerminal(t *testing.T) {
 				bar = "0/4 ["
 			}
 			for _, want := range []string{bar, "task 0", "task 1"} {
-				eventually(t, deadline, want, func() bool { return strings.Contains(term.seen.String(), want) })
+				eventually(t, deadline, want, func() bool {
+					return strings.Contains(term.seen.String(), want)
+				})
 			}
 			f.write("go", "")
 			if code := c.wait(); code != 0 {
@@ -81,15 +88,20 @@ func TestTerminal(t *testing.T) {
 			for i := range 4 {
 				tag := fmt.Sprintf("work-1/%d ", i)
 				if !slices.ContainsFunc(lines, func(l string) bool {
-					return strings.HasPrefix(l, tag) && strings.HasSuffix(l, fmt.Sprintf(`| task %d \x1b[2J\x1b]0;t\a`, i))
+					return strings.HasPrefix(l, tag) && strings.HasSuffix(l,
+						fmt.Sprintf(`| task %d \x1b[2J\x1b]0;t\a`, i))
 				}) {
 					t.Errorf("the output of task %d is missing:\n%s", i, strings.Join(lines, "\n"))
 				}
 			}
-			if left := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "##") || strings.Contains(l, "--]") }); left >= 0 {
+			if left := slices.IndexFunc(lines, func(l string) bool {
+				return strings.Contains(l, "##") || strings.Contains(l, "--]")
+			}); left >= 0 {
 				t.Errorf("the bar is left on the screen: %q", lines[left])
 			}
-			if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "work-1: 4 tasks: 4 succeeded, in ") }) {
+			if !slices.ContainsFunc(lines, func(l string) bool {
+				return strings.HasPrefix(l, "work-1: 4 tasks: 4 succeeded, in ")
+			}) {
 				t.Errorf("the end is missing:\n%s", strings.Join(lines, "\n"))
 			}
 		})
@@ -107,7 +119,8 @@ func TestTerminalInterrupted(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	text := term.text()
-	for _, want := range []string{"stopping what runs, with its grace; Ctrl-C again leaves at once", "work-1 is paused (interrupted); to continue: run-tasks resume work-1"} {
+	for _, want := range []string{"stopping what runs, with its grace; Ctrl-C again leaves at once",
+		"work-1 is paused (interrupted); to continue: run-tasks resume work-1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%q", want, text)
 		}
@@ -126,7 +139,9 @@ func TestTerminalInterruptedTwice(t *testing.T) {
 	c := f.start(term.tty, "--local", "-d", "p", "--slots", "2", "work")
 	f.running(3)
 	term.press(t, "\x03")
-	eventually(t, deadline, "it stops", func() bool { return strings.Contains(term.seen.String(), "Ctrl-C again") })
+	eventually(t, deadline, "it stops", func() bool {
+		return strings.Contains(term.seen.String(), "Ctrl-C again")
+	})
 	term.press(t, "\x03")
 	f.dead(deadline, c.guard())
 	if code := c.wait(); code != 130 {
@@ -150,6 +165,38 @@ printf x; i=0; while test $i -lt 20000; do echo éé; i=$((i+1)); done; printf '
 	}
 	want := "x" + strings.Repeat("éé\r\n", 20000) + `\x1b[2J` + "\r\n"
 	if got := term.text(); got != want {
-		t.Errorf("%d bytes instead of %d, and they end %q", len(got), len(want), got[max(0, len(got)-40):])
+		t.Errorf("%d bytes instead of %d, and they end %q", len(got), len(want),
+			got[max(0, len(got)-40):])
+	}
+}
+
+// A terminal says what a command waits for where the master's host does not answer.
+func TestTerminalSaysThatItWaitsForTheHost(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody takes its connections
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	term, dir := openTerminal(t, 80), t.TempDir()
+	config := "hosts: [\"anna@" + silent.Addr().String() + "\"]\nmaster: 1\nname: c\n"
+	if err := os.WriteFile(filepath.Join(dir, "config.yml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "ls")
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, append(os.Environ(), "HOME="+dir), term.tty
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	const says = "127.0.0.1  waiting for the master's host to answer"
+	eventually(t, deadline, "it says what it waits for", func() bool {
+		return strings.Contains(term.seen.String(), says)
+	})
+	silent.Close()
+	_ = cmd.Wait()
+	text := term.text()
+	if _, after, _ := strings.Cut(text, says); cmd.ProcessState.ExitCode() != 4 ||
+		!strings.HasPrefix(after, "\r\x1b[Krun-tasks: connect to anna@127.0.0.1") {
+		t.Errorf("%d: %q", cmd.ProcessState.ExitCode(), text)
 	}
 }

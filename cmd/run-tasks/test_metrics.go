@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -93,19 +92,18 @@ func (t *metricTest) close() {
 
 // final is what a sweep takes for the values of the metrics.
 func (t *metricTest) final() metric.Final {
-	all := t.series.Final()
-	if t.files == nil {
-		return all
+	var files metric.Final
+	if t.files != nil {
+		files = t.files.Final()
 	}
-	for _, m := range t.files.Final() {
-		all = append(slices.DeleteFunc(all,
-			func(p metric.FinalValue) bool { return p.Name == m.Name }), m)
-	}
-	return all
+	return metric.JoinFiles(t.series.Final(), files, t.record.Recipe.Metrics)
 }
 
 // count is how many values of a metric there are.
 func (t *metricTest) count(metric string) int64 {
+	if _, ok := t.final().Get(metric); !ok {
+		return 0
+	}
 	if t.files != nil && t.files.Count(metric) > 0 {
 		return t.files.Count(metric)
 	}

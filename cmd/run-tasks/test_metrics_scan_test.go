@@ -19,15 +19,19 @@ func TestEarlierAttempts(t *testing.T) {
 		all  []api.Attempt
 		want []int
 	}{
-		"none":                 {nil, nil},
-		"one":                  {list(on(1, "w1", false)), nil},
-		"begun anew":           {list(on(1, "w1", false), on(2, "w1", false)), nil},
-		"resumed":              {list(on(1, "w1", false), on(2, "w1", true)), []int{1}},
-		"resumed twice":        {list(on(1, "w1", false), on(2, "w1", true), on(3, "w1", true)), []int{1, 2}},
-		"resumed after anew":   {list(on(1, "w1", false), on(2, "w1", false), on(3, "w1", true)), []int{2}},
-		"one elsewhere":        {list(on(1, "w1", false), on(2, "w2", false), on(3, "w1", true)), []int{1}},
+		"none":       {nil, nil},
+		"one":        {list(on(1, "w1", false)), nil},
+		"begun anew": {list(on(1, "w1", false), on(2, "w1", false)), nil},
+		"resumed":    {list(on(1, "w1", false), on(2, "w1", true)), []int{1}},
+		"resumed twice": {list(on(1, "w1", false), on(2, "w1", true), on(3, "w1", true)),
+			[]int{1, 2}},
+		"resumed after anew": {list(on(1, "w1", false), on(2, "w1", false), on(3, "w1", true)),
+			[]int{2}},
+		"one elsewhere": {list(on(1, "w1", false), on(2, "w2", false), on(3, "w1", true)),
+			[]int{1}},
 		"one that never began": {list(on(1, "w1", false), unstarted, on(3, "w1", true)), []int{1}},
-		"a superseded result":  {list(on(1, "w1", false), on(1, "w1", false), on(2, "w1", true)), []int{1}},
+		"a superseded result": {list(on(1, "w1", false), on(1, "w1", false), on(2, "w1", true)),
+			[]int{1}},
 	} {
 		if got := earlierAttempts(c.all); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

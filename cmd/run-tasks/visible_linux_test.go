@@ -19,13 +19,16 @@ func TestExtendShowsTheParametersFileOfTheRecord(t *testing.T) {
 	const name = "a\x1b[2Jb.yml"
 	sp, _, err := space.Read("parameters.yml", []byte("x: 1\n"))
 	s.must(err)
-	_, err = s.client.Submit(t.Context(), api.Submission{Code: "c", Record: core.Record{Version: task.Version, Space: sp, Project: s.dir,
-		ParametersFile: name, Recipe: task.Recipe{Definition: "work", Command: []string{"work"}, Revision: "r"}}}, "", "")
+	_, err = s.client.Submit(t.Context(), api.Submission{Code: "c",
+		Record: core.Record{Version: task.Version, Space: sp, Project: s.dir,
+			ParametersFile: name, Recipe: task.Recipe{Definition: "work", Command: []string{"work"},
+				Revision: "r"}}}, "", "")
 	s.must(err)
 	s.write("p/"+name, "x: 1\n")
 	s.write("p/tasks.yml", "tasks:\n  work:\n    command: [work]\n")
 	_, stderr, code := s.asks("extend", "-d", "p")
-	if code != cli.OK || strings.Contains(stderr, "\x1b") || !strings.Contains(stderr, `every combination of a\x1b[2Jb.yml already`) {
+	if code != cli.OK || strings.Contains(stderr, "\x1b") || !strings.Contains(stderr,
+		`every combination of a\x1b[2Jb.yml already`) {
 		t.Errorf("%d %q", code, stderr)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
 	"mlframework/sweep/core"
+	"mlframework/sweep/task"
 )
 
 // workersCommand is `run-tasks workers`: a master's workers, or a change of one.
@@ -25,6 +27,10 @@ func (c *command) workersCommand() *cliv2.Command {
    # let gpu2 finish its tasks and start no new ones
    run-tasks workers drain gpu2`,
 		Subcommands: []*cliv2.Command{
+			{Name: "show", ArgsUsage: "WORKER", Flags: flags(), Action: c.showWorker,
+				Usage: "show what a worker runs, and its GPUs",
+				Description: `EXAMPLES:
+   run-tasks workers show gpu2`},
 			{Name: "drain", ArgsUsage: "WORKER", Flags: flags(), Action: c.changeWorker(drain),
 				Usage: "stop giving tasks to a worker",
 				Description: `Running tasks finish.
@@ -99,7 +105,25 @@ func (c *command) listWorkers(ctx *cliv2.Context) error {
 		if err != nil {
 			return err
 		}
-		return c.printWorkers(ctx, all)
+		return c.printWorkers(all, ctx.Bool("json"))
+	})
+}
+
+func (c *command) showWorker(ctx *cliv2.Context) error {
+	args, err := arguments(ctx)
+	if err != nil {
+		return err
+	}
+	return c.withMaster(ctx, func(m *remote) error {
+		all, err := m.Workers(ctx.Context)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(w core.Worker) bool { return w.Name == args[0] })
+		if i < 0 {
+			return cli.Wrong("run-tasks workers lists them", "there is no worker %s", args[0])
+		}
+		return c.printWorker(all[i], ctx.Bool("json"))
 	})
 }
 
@@ -128,7 +152,7 @@ func (c *command) changeWorker(change workerChange) cliv2.ActionFunc {
 			if err != nil {
 				return err
 			}
-			return c.printWorkers(ctx, []core.Worker{w})
+			return c.printWorkers([]core.Worker{w}, ctx.Bool("json"))
 		})
 	}
 }
@@ -166,8 +190,8 @@ func (c *command) forgetWorker(ctx *cliv2.Context) error {
 	})
 }
 
-func (c *command) printWorkers(ctx *cliv2.Context, all []core.Worker) error {
-	if ctx.Bool("json") {
+func (c *command) printWorkers(all []core.Worker, asJSON bool) error {
+	if asJSON {
 		for _, w := range all {
 			if err := encode(c.stdout, w); err != nil {
 				return err
@@ -179,23 +203,90 @@ func (c *command) printWorkers(ctx *cliv2.Context, all []core.Worker) error {
 		fmt.Fprintln(c.stdout, "the master has no workers")
 		return nil
 	}
-	t := cli.NewTable("WORKER", "HOST", "STATE", "SLOTS", "RUNNING", "WAITING", "CPU", "SEEN", "")
+	t := cli.NewTable("WORKER", "HOST", "STATE", "SLOTS", "GPUS", "RUNNING", "WAITING", "CPU",
+		"SEEN", "")
+	var kept []string
 	for _, w := range all {
-		cpu, seen, reason := "", "", ""
-		if w.Load != nil {
-			cpu = fmt.Sprintf("%.0f%%", 100*w.Load.CPU)
-		}
-		if w.Seen != nil {
-			seen = w.Seen.In(timeZone()).Format(time.TimeOnly)
-		}
-		if w.Unconfined != nil {
-			reason = "tasks are not confined: " + *w.Unconfined
-		}
-		if w.Reason != nil {
-			reason = *w.Reason
-		}
-		t.Add(w.Name, w.Host, w.State, site.Slots(w), strconv.Itoa(len(w.Running)),
-			strconv.Itoa(w.Waiting), cpu, seen, reason)
+		t.Add(w.Name, w.Host, w.State, site.Slots(w), site.GPUs(w), strconv.Itoa(len(w.Running)),
+			strconv.Itoa(w.Waiting), busyCores(w), seenText(w), workerNote(w))
+		kept = append(kept, site.GPUsKept(w)...)
 	}
-	return t.Write(c.stdout)
+	t.OmitEmpty("GPUS")
+	if err := t.Write(c.stdout); err != nil {
+		return err
+	}
+	for _, line := range kept {
+		fmt.Fprintln(c.stdout, cli.Visible(line))
+	}
+	return nil
+}
+
+// printWorker shows one worker: how it is, what it runs, and its GPUs.
+func (c *command) printWorker(w core.Worker, asJSON bool) error {
+	if asJSON {
+		return encode(c.stdout, w)
+	}
+	state := w.State
+	if note := workerNote(w); note != "" {
+		state += ": " + note
+	}
+	c.field("worker", w.Name)
+	c.field("host", w.Host)
+	c.field("state", state)
+	c.field("slots", fmt.Sprintf("%s, %d running, %d waiting", site.Slots(w), len(w.Running),
+		w.Waiting))
+	if cpu := busyCores(w); cpu != "" {
+		c.field("cpu", cpu)
+	}
+	if seen := seenText(w); seen != "" {
+		c.field("seen", seen)
+	}
+	if w.Program != "" {
+		c.field("version", w.Program)
+	}
+	if w.Image != nil {
+		c.field("image", *w.Image)
+	}
+	for _, b := range w.Running {
+		c.field("running", fmt.Sprintf("%s in slot %d since %s", task.ID{Sweep: b.Sweep,
+			Index: b.Index}, b.Slot, b.Started.In(timeZone()).Format(time.DateTime)))
+	}
+	if gpus := site.GPUs(w); gpus != "" {
+		c.field("gpus", gpus+" given to tasks")
+		fmt.Fprintln(c.stdout)
+		if err := site.WorkerGPUs(w).Write(c.stdout); err != nil {
+			return err
+		}
+	}
+	for _, line := range site.GPUsKept(w) {
+		fmt.Fprintln(c.stdout, cli.Visible(line))
+	}
+	return nil
+}
+
+// busyCores is how busy the host of a worker is; "" where that is not known.
+func busyCores(w core.Worker) string {
+	if w.Load == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%%", 100*w.Load.CPU)
+}
+
+// seenText is when a worker was last heard of; "" if it never was.
+func seenText(w core.Worker) string {
+	if w.Seen == nil {
+		return ""
+	}
+	return w.Seen.In(timeZone()).Format(time.TimeOnly)
+}
+
+// workerNote is why a worker is in its state, or else what people should know of it.
+func workerNote(w core.Worker) string {
+	switch {
+	case w.Reason != nil:
+		return *w.Reason
+	case w.Unconfined != nil:
+		return "tasks are not confined: " + *w.Unconfined
+	}
+	return ""
 }

@@ -9,8 +9,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// A broker that takes nothing for longer than a lease: no worker counts as gone, what runs goes on and does not begin again,
-// a sweep that is submitted meanwhile waits and that is said, and everything goes on afterwards.
+// A broker that takes nothing for longer than a lease: no worker counts as gone, what runs goes on
+// and does not begin again, a sweep that is submitted meanwhile waits and that is said, and
+// everything goes on afterwards.
 func TestBrokerFullForLongerThanALease(t *testing.T) {
 	t.Parallel()
 	b, s := ownBroker(t)
@@ -32,7 +33,8 @@ func TestBrokerFullForLongerThanALease(t *testing.T) {
 		}
 		return why
 	}
-	eventually(t, patience, "the master says that nothing that is submitted would run", func() bool { return strings.Contains(ready(), "memory") })
+	eventually(t, patience, "the master says that nothing that is submitted would run",
+		func() bool { return strings.Contains(ready(), "memory") })
 	since := time.Now()
 	waiting := c.sweep("short", short, 4)
 	for _, d := range []*daemon{c.master, c.workers["w1"], c.workers["w2"]} {

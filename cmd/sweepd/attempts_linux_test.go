@@ -11,7 +11,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// A program that kills its worker at once takes the event of its start along: it is listed and charged all the same.
+// A program that kills its worker at once takes the event of its start along: it is listed and
+// charged all the same.
 func TestEveryStartIsListed(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -59,17 +60,22 @@ func TestEveryStartIsListed(t *testing.T) {
 			}
 			delete(began, a.Attempt)
 		}
-		if len(began) > 0 || shown.Row.Attempts != len(shown.Attempts) || len(listed) != len(shown.Attempts) || len(listed) < 3 { // more: what was lost before it began
-			t.Errorf("%d: %d attempts; of those that began are missing: %v; listed are", n, shown.Row.Attempts, began)
+		// more: what was lost before it began
+		if len(began) > 0 || shown.Row.Attempts != len(shown.Attempts) ||
+			len(listed) != len(shown.Attempts) || len(listed) < 3 {
+			t.Errorf("%d: %d attempts; of those that began are missing: %v; listed are", n,
+				shown.Row.Attempts, began)
 			for _, a := range shown.Attempts {
-				t.Errorf("  %d on %s, host %v, superseded %v: %v", a.Attempt, a.Worker, a.Host != nil, a.Superseded, *a.Reason)
+				t.Errorf("  %d on %s, host %v, superseded %v: %v", a.Attempt, a.Worker,
+					a.Host != nil, a.Superseded, *a.Reason)
 			}
 		}
 	}
 	t.Logf("%d starts", len(starts))
 }
 
-// What was handed to a worker that is gone may have begun: it is listed, and when the worker tells that it did, so is that.
+// What was handed to a worker that is gone may have begun: it is listed, and when the worker tells
+// that it did, so is that.
 func TestWhatMayHaveBegunIsListed(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -94,7 +100,8 @@ func TestWhatMayHaveBegunIsListed(t *testing.T) {
 			continue
 		}
 		first := shown.Attempts[0]
-		if first.Worker != "w1" || first.Reason == nil || !strings.HasSuffix(*first.Reason, "whether it began is not known") {
+		if first.Worker != "w1" || first.Reason == nil || !strings.HasSuffix(*first.Reason,
+			"whether it began is not known") {
 			t.Errorf("%d: the first is %+v", n, first)
 		}
 	}

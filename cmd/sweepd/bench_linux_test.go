@@ -10,8 +10,9 @@ import (
 	"mlframework/sweep/api"
 )
 
-// BenchmarkFollowedOutput runs b.N tasks that print 100 MB each, as fast as they can, on two workers of two slots, while
-// somebody follows. It reports the greatest resident memory of the master, and how many lines were told and left out:
+// BenchmarkFollowedOutput runs b.N tasks that print 100 MB each, as fast as they can, on two
+// workers of two slots, while somebody follows. It reports the greatest resident memory of the
+// master, and how many lines were told and left out:
 //
 //	go test -run '^$' -bench FollowedOutput -benchtime 30x ./cmd/sweepd
 func BenchmarkFollowedOutput(b *testing.B) {
@@ -24,7 +25,8 @@ func BenchmarkFollowedOutput(b *testing.B) {
 	var told, missed int64
 	b.SetBytes(size)
 	b.ResetTimer()
-	id := c.sweep("loud", fmt.Sprintf(`seq -f "loud %%020.0f" 1 100000000 | head -c %d`, size), int64(b.N))
+	id := c.sweep("loud", fmt.Sprintf(`seq -f "loud %%020.0f" 1 100000000 | head -c %d`, size),
+		int64(b.N))
 	var follower sync.WaitGroup
 	follower.Go(func() {
 		_ = c.client.Follow(ctx, id, api.FollowOptions{Detail: api.DetailOutput},

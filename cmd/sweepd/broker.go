@@ -21,14 +21,16 @@ func brokerFlags() []cliv2.Flag {
 		&cliv2.StringFlag{Name: "credentials", EnvVars: []string{"MLFRAMEWORK_CREDENTIALS"},
 			Usage: "`FILE` with USER:PASSWORD for the broker"},
 		&cliv2.StringFlag{Name: "ca", EnvVars: []string{"MLFRAMEWORK_CA"},
-			DefaultText: "as of the system", Usage: "`FILE` with the authority that signed the broker's certificate"},
+			DefaultText: "as of the system", Usage: "`FILE` with the authority that signed the " +
+				"broker's certificate"},
 		&cliv2.StringFlag{Name: "broker-name", DefaultText: "host of the URL",
 			Usage: "`NAME` in the broker's certificate"},
 	}
 }
 
 func brokerOptions(ctx *cliv2.Context, log *slog.Logger) amqp.Options {
-	return amqp.Options{URL: ctx.String("broker"), Credentials: ctx.String("credentials"), CA: ctx.String("ca"),
+	return amqp.Options{URL: ctx.String("broker"), Credentials: ctx.String("credentials"),
+		CA:         ctx.String("ca"),
 		ServerName: ctx.String("broker-name"), Metrics: ctx.String("broker-metrics"), Log: log}
 }
 

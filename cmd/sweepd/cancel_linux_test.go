@@ -10,8 +10,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// What is cancelled while the broker is away stays so when everything has been restarted: tasks that nobody has, that are
-// on their way, that wait at a worker, and that run.
+// What is cancelled while the broker is away stays so when everything has been restarted: tasks
+// that nobody has, that are on their way, that wait at a worker, and that run.
 func TestCancelledWithTheBrokerAway(t *testing.T) {
 	t.Parallel()
 	for name, cancel := range map[string]func(c *cluster, id string){
@@ -43,7 +43,8 @@ func TestCancelledWithTheBrokerAway(t *testing.T) {
 			id := c.sweep("held", stubborn, 10)
 			c.stands(id, core.Counts{task.Pending: 6, task.Queued: 2, task.Running: 2})
 			wire.Cut()
-			eventually(t, patience, "the master sees that the broker is away", said(c.master, "the broker cannot be used"))
+			eventually(t, patience, "the master sees that the broker is away", said(c.master,
+				"the broker cannot be used"))
 			cancel(c, id)
 			for _, d := range []*daemon{c.master, w1, w2} {
 				d.kill()

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// certificate is one that is read again when its files have changed, so that a renewed one is served
-// without a restart.
+// certificate is one that is read again when its files have changed, so that a renewed one is
+// served without a restart.
 type certificate struct {
 	cert, key string // files
 	log       *slog.Logger

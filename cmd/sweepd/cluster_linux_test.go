@@ -17,7 +17,8 @@ import (
 	"mlframework/sweep/store"
 )
 
-// cluster is a master and workers, each a process of its own with folders of its own, as on hosts of their own.
+// cluster is a master and workers, each a process of its own with folders of its own, as on hosts
+// of their own.
 type cluster struct {
 	t       testing.TB
 	dir     string
@@ -33,8 +34,9 @@ type site struct {
 	broker *broker.Broker
 	url    string
 	vhost  string
-	wrong  string        // a file with credentials that everybody has instead of their own; "": each has its own
-	lease  time.Duration // 0: the usual
+	// a file with credentials that everybody has instead of their own; "": each has its own
+	wrong string
+	lease time.Duration // 0: the usual
 }
 
 // open is a site of its own on the shared broker.
@@ -85,7 +87,8 @@ func newCluster(t testing.TB, s site) *cluster {
 	if err := os.MkdirAll(filepath.Join(dir, "revisions", revision), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"master", "--store", c.path("store"), "--socket", c.path("socket"), "--read-socket", c.path("read")}, s.master()...)
+	args := append([]string{"master", "--store", c.path("store"), "--socket", c.path("socket"),
+		"--read-socket", c.path("read")}, s.master()...)
 	if s.lease > 0 {
 		args = append(args, "--lease", s.lease.String())
 	}
@@ -103,7 +106,8 @@ func (c *cluster) path(names ...string) string {
 // worker starts a worker with two slots, and waits until the master has it.
 func (c *cluster) worker(name string, s site) *daemon {
 	c.t.Helper()
-	d := newDaemon(c.t, c.dir, name, append([]string{"worker", "--name", name, "--host", "host-" + name, "--slots", "2",
+	d := newDaemon(c.t, c.dir, name, append([]string{"worker", "--name", name, "--host",
+		"host-" + name, "--slots", "2",
 		"--outputs", c.path(name), "--revisions", c.path("revisions")}, s.worker(name)...)...)
 	c.workers[name] = d
 	d.start()
@@ -119,7 +123,8 @@ func (c *cluster) three(s site) {
 	}
 }
 
-// ready waits until the master has workers that take tasks. After a broker lost everything that takes a lease.
+// ready waits until the master has workers that take tasks. After a broker lost everything that
+// takes a lease.
 func (c *cluster) ready(names ...string) {
 	c.t.Helper()
 	eventually(c.t, patience+lease, fmt.Sprintf("%v are ready", names), func() bool {
@@ -135,7 +140,8 @@ func (c *cluster) ready(names ...string) {
 // shown is a worker as the master shows it; the zero value when it does not.
 func (c *cluster) shown(name string) (w core.Worker) {
 	all, err := c.client.Workers(c.t.Context())
-	if i := slices.IndexFunc(all, func(w core.Worker) bool { return w.Name == name }); err == nil && i >= 0 {
+	if i := slices.IndexFunc(all, func(w core.Worker) bool { return w.Name == name }); err == nil &&
+		i >= 0 {
 		return all[i]
 	}
 	return w
@@ -150,8 +156,8 @@ func (c *cluster) fault(worker, what string, do func()) {
 	c.seen.Faults = append(c.seen.Faults, f)
 }
 
-// crash kills processes of a worker and starts it again. What it leaves when both of its processes die at once goes on
-// until the next one ends it.
+// crash kills processes of a worker and starts it again. What it leaves when both of its processes
+// die at once goes on until the next one ends it.
 func (c *cluster) crash(name string, pids ...int) {
 	c.t.Helper()
 	d := c.workers[name]
@@ -203,7 +209,8 @@ func (c *cluster) ended(within time.Duration, ids ...string) {
 
 func (c *cluster) over(id string) bool { return !c.stored(id).Head.Ended.IsZero() }
 
-// verify holds the cluster to what is promised: all sweeps have ended, and nothing of them is alive.
+// verify holds the cluster to what is promised: all sweeps have ended, and nothing of them is
+// alive.
 func (c *cluster) verify() {
 	c.t.Helper()
 	file, err := os.Open(c.path("starts"))

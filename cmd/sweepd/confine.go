@@ -17,7 +17,8 @@ import (
 
 // confine keeps tasks from what their worker has, as far as the kernel can. Where it cannot they
 // run all the same, and the worker reports why: hosts have the kernels that they have.
-func confine(ctx *cliv2.Context, keeper *process.Keeper, o *worker.Options, log *slog.Logger) error {
+func confine(ctx *cliv2.Context, keeper *process.Keeper, o *worker.Options,
+	log *slog.Logger) error {
 	if !ctx.Bool("confine") {
 		return nil
 	}
@@ -54,16 +55,19 @@ func warnOfMode(credentials string, log *slog.Logger) {
 	}
 }
 
-// confinement is what --confine keeps tasks from. It hides the credentials' folder and not only the file: who renews them writes others beside
-// it. Its error says which folders cannot be hidden where they are.
+// confinement is what --confine keeps tasks from. It hides the credentials' folder and not only the
+// file: who renews them writes others beside it. Its error says which folders cannot be hidden
+// where they are.
 func confinement(ctx *cliv2.Context) (c process.Confinement, err error) {
 	if process.Privileged() {
 		return c, cli.Wrong("start the worker as a user without privileges, or without --confine",
 			"--confine does not hold tasks of root, or of a worker with capabilities: "+
 				"they can change the system")
 	}
-	paths := map[string]string{"outputs": ctx.String("outputs"), "credentials": ctx.String("credentials"), "revisions": ctx.String("revisions"),
-		"state": ctx.String("state"), "home": os.Getenv("HOME"), "tmp": os.TempDir(), "secrets": ctx.String("secrets-folder")}
+	paths := map[string]string{"outputs": ctx.String("outputs"),
+		"credentials": ctx.String("credentials"), "revisions": ctx.String("revisions"),
+		"state": ctx.String("state"), "home": os.Getenv("HOME"), "tmp": os.TempDir(),
+		"secrets": ctx.String("secrets-folder")}
 	if paths["program"], err = os.Executable(); err != nil {
 		return c, &cli.Error{Code: cli.Machine, Err: err}
 	}
@@ -75,21 +79,27 @@ func confinement(ctx *cliv2.Context) (c process.Confinement, err error) {
 		}
 	}
 	if paths["state"] == "" {
-		return c, cli.Wrong("name one outside of the outputs", "--confine needs --state: tasks may read what is in the outputs")
+		return c, cli.Wrong("name one outside of the outputs",
+			"--confine needs --state: tasks may read what is in the outputs")
 	}
 	secrets := filepath.Dir(paths["credentials"])
-	if attempts := paths["secrets"]; attempts == "/dev/shm" || attempts != "" && within(paths["tmp"], attempts) {
-		return c, cli.Wrong("name a folder in it", "--confine hides the folder of --secrets-folder from tasks, and they need %s for themselves", attempts)
+	if attempts := paths["secrets"]; attempts == "/dev/shm" || attempts != "" &&
+		within(paths["tmp"], attempts) {
+		return c, cli.Wrong("name a folder in it", "--confine hides the folder of "+
+			"--secrets-folder from tasks, and they need %s for themselves", attempts)
 	}
 	for _, name := range []string{"outputs", "revisions", "state", "home", "tmp", "program"} {
 		if path, there := paths[name]; there && within(path, secrets) {
 			return c, cli.Wrong("put the file of --credentials into a folder of its own",
-				"--confine hides the folder of --credentials from tasks, and %s is in %s", path, secrets)
+				"--confine hides the folder of --credentials from tasks, and %s is in %s", path,
+				secrets)
 		}
 	}
 	for name, path := range map[string]string{"credentials": secrets, "state": paths["state"]} {
 		if within(path, paths["outputs"]) {
-			return c, cli.Wrong("name a folder outside of it with --"+name, "--confine hides %s from tasks, and it is in the outputs, %s, which they may read", path, paths["outputs"])
+			return c, cli.Wrong("name a folder outside of it with --"+name,
+				"--confine hides %s from tasks, and it is in the outputs, %s, which they may read",
+				path, paths["outputs"])
 		}
 	}
 	hidden := []string{secrets, paths["state"]}

@@ -42,8 +42,10 @@ func (c *cluster) confinedWorker(name string, s site, flags ...string) *daemon {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	d := newDaemon(c.t, c.dir, name, append(append([]string{"worker", "--name", name, "--host", "host-" + name, "--slots", "2",
-		"--outputs", c.path(name), "--state", c.path("state"), "--revisions", c.path("revisions")}, s.flags(c.path("secrets", "credentials"))...), flags...)...)
+	d := newDaemon(c.t, c.dir, name, append(append([]string{"worker", "--name", name, "--host",
+		"host-" + name, "--slots", "2",
+		"--outputs", c.path(name), "--state", c.path("state"), "--revisions", c.path("revisions")},
+		s.flags(c.path("secrets", "credentials"))...), flags...)...)
 	d.as = as
 	c.workers[name] = d
 	d.start()
@@ -70,8 +72,10 @@ func TestATaskCannotReachWhatItsWorkerHas(t *testing.T) {
 	c := newCluster(t, s)
 	worker := c.confinedWorker("w1", s, "--confine")
 	tries := map[string]string{
-		"credentials": "cat " + c.path("secrets", "credentials"), "state": "ls " + c.path("state") + "/* && cat " + c.path("state", "incarnation"),
-		"state changed": "echo x >>" + c.path("state", "events"), "output of others": "echo x >" + c.path("w1") + "/x",
+		"credentials": "cat " + c.path("secrets", "credentials"), "state": "ls " + c.path("state") +
+			"/* && cat " + c.path("state", "incarnation"),
+		"state changed": "echo x >>" + c.path("state", "events"), "output of others": "echo x >" +
+			c.path("w1") + "/x",
 
 		"output of another task": "e=1; for d in ../*; do " +
 			"[ $d = ../$TASK_INDEX ] || ! echo x >$d/stdout.log || e=0; done; exit $e",
@@ -81,13 +85,15 @@ func TestATaskCannotReachWhatItsWorkerHas(t *testing.T) {
 	}
 	script := "reached=0"
 	for what, try := range tries {
-		script += fmt.Sprintf("; if ( %s ) >/dev/null 2>&1; then echo 'reached: %s'; reached=1; fi", try, what)
+		script += fmt.Sprintf("; if ( %s ) >/dev/null 2>&1; then echo 'reached: %s'; reached=1; fi",
+			try, what)
 	}
 	id := c.sweep("tries", script+"; touch mine && mktemp -p . && [ $reached = 0 ] || exit 1", 3)
 	c.ended(patience, id)
 	c.succeeded(id)
 	for i := range 3 {
-		if text, err := os.ReadFile(c.path("w1", id, fmt.Sprint(i), "stdout.log")); err != nil || strings.Contains(string(text), "reached") {
+		if text, err := os.ReadFile(c.path("w1", id, fmt.Sprint(i), "stdout.log")); err != nil ||
+			strings.Contains(string(text), "reached") {
 			t.Errorf("task %d: %v\n%s", i, err, text)
 		}
 	}
@@ -132,14 +138,17 @@ func TestFoldersThatCannotBeHidden(t *testing.T) {
 		"no state":               {"secrets/credentials", "", "--state"},
 		"state in the outputs":   {"secrets/credentials", "outputs/.worker", "--state"},
 	} {
-		cmd := exec.Command(program, "worker", "--confine", "--name", "hidden-"+filepath.Base(dir), "--broker", "amqp://127.0.0.1:1", "--outputs", filepath.Join(dir, "outputs"),
-			"--revisions", filepath.Join(dir, "revisions"), "--credentials", filepath.Join(dir, c.credentials))
+		cmd := exec.Command(program, "worker", "--confine", "--name", "hidden-"+filepath.Base(dir),
+			"--broker", "amqp://127.0.0.1:1", "--outputs", filepath.Join(dir, "outputs"),
+			"--revisions", filepath.Join(dir, "revisions"), "--credentials",
+			filepath.Join(dir, c.credentials))
 		if c.state != "" {
 			cmd.Args = append(cmd.Args, "--state", filepath.Join(dir, c.state))
 		}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: unprivileged()}
 		out, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(string(out), c.want) {
+		if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(string(out),
+			c.want) {
 			t.Errorf("%s: exit code %d: %s", name, code, out)
 		}
 	}
@@ -173,8 +182,8 @@ func TestWhoseTasksAreNotConfined(t *testing.T) {
 	}
 }
 
-// TestOthersOfTheUserCannotReadTheMemory starts master and worker as a user without privileges: the kernel gives the files in /proc of
-// a process that keeps its memory to itself to root.
+// TestOthersOfTheUserCannotReadTheMemory starts master and worker as a user without privileges: the
+// kernel gives the files in /proc of a process that keeps its memory to itself to root.
 func TestOthersOfTheUserCannotReadTheMemory(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "private-")
@@ -183,7 +192,8 @@ func TestOthersOfTheUserCannotReadTheMemory(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	credentials := filepath.Join(dir, "credentials")
-	if err := os.WriteFile(credentials, []byte(`{"username":"u","password":"p"}`), 0o600); err != nil {
+	if err := os.WriteFile(credentials, []byte(`{"username":"u","password":"p"}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	attr := &syscall.SysProcAttr{Setpgid: true}
@@ -204,7 +214,8 @@ func TestOthersOfTheUserCannotReadTheMemory(t *testing.T) {
 	broker := []string{"--broker", "amqp://127.0.0.1:1", "--credentials", credentials}
 	for name, args := range map[string][]string{
 		"master": {"master", "--store", dir + "/store", "--socket", dir + "/socket"},
-		"worker": {"worker", "--name", filepath.Base(dir), "--outputs", dir + "/outputs", "--revisions", dir + "/revisions"},
+		"worker": {"worker", "--name", filepath.Base(dir), "--outputs", dir + "/outputs",
+			"--revisions", dir + "/revisions"},
 	} {
 		cmd := exec.Command(fmt.Sprintf("/proc/self/fd/%d", self.Fd()), append(args, broker...)...)
 		log, err := os.Create(filepath.Join(dir, name+".log"))
@@ -232,13 +243,17 @@ func TestOthersOfTheUserCannotReadTheMemory(t *testing.T) {
 			text, _ := os.ReadFile(log.Name())
 			t.Errorf("it is not so: %s: %s", what, text)
 		}
-		if name == "worker" && !becomes(patience, func() bool { pid := child(cmd.Process.Pid); return pid != 0 && private(pid) }) {
+		if name == "worker" && !becomes(patience, func() bool {
+			pid := child(cmd.Process.Pid)
+			return pid != 0 && private(pid)
+		}) {
 			t.Errorf("it is not so: %s, the process that does the work", what)
 		}
 	}
 }
 
-// TestATaskReadsItsOwnSecretsOnly runs a task that looks for the secrets of another sweep, which is at work in the next slot.
+// TestATaskReadsItsOwnSecretsOnly runs a task that looks for the secrets of another sweep, which is
+// at work in the next slot.
 func TestATaskReadsItsOwnSecretsOnly(t *testing.T) {
 	t.Parallel()
 	if err := programs.CanConfine(); err != nil {
@@ -248,7 +263,8 @@ func TestATaskReadsItsOwnSecretsOnly(t *testing.T) {
 	s := open(t)
 	c := newCluster(t, s)
 	c.confinedWorker("w1", s, "--confine", "--secrets-folder", c.path("private"))
-	victim := c.submission("victim", `printf '%s\n' "$SECRETS_DIR" >"$OUTPUT_DIR/where"; test "$(cat "$SECRETS_DIR/KEY")" = "$KEY"; `+held, 1)
+	victim := c.submission("victim",
+		`printf '%s\n' "$SECRETS_DIR" >"$OUTPUT_DIR/where"; test "$(cat "$SECRETS_DIR/KEY")" = "$KEY"; `+held, 1)
 	victim.Record.Version, victim.Record.Recipe.Secrets = task.SecretsVersion, []string{"KEY"}
 	victim.Secrets = secret.Values{"KEY": value}
 	id := c.submit(victim)
@@ -268,7 +284,8 @@ func TestATaskReadsItsOwnSecretsOnly(t *testing.T) {
 	c.ended(patience, spy)
 	c.succeeded(spy)
 	text, err := os.ReadFile(c.path("w1", spy, "0", "stdout.log"))
-	if err != nil || !strings.Contains(string(text), "over\n") || strings.Contains(string(text), "recognisable") {
+	if err != nil || !strings.Contains(string(text), "over\n") || strings.Contains(string(text),
+		"recognisable") {
 		t.Errorf("another task prints %q, %v", text, err)
 	}
 	c.letGo()
@@ -276,7 +293,8 @@ func TestATaskReadsItsOwnSecretsOnly(t *testing.T) {
 	c.succeeded(id)
 }
 
-// TestOutputFilesAreNotFollowed runs tasks that put links and pipes where the worker, which is not confined, writes what they print.
+// TestOutputFilesAreNotFollowed runs tasks that put links and pipes where the worker, which is not
+// confined, writes what they print.
 func TestOutputFilesAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -287,9 +305,10 @@ func TestOutputFilesAreNotFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, do := range map[string]string{
-		"link":     "ln -s " + victim + " stderr.log; echo text >&2",
-		"pipe":     "mkfifo stderr.log; echo text >&2",
-		"late":     "rm stdout.log; ln -s " + victim + " stdout.log; (sleep 0.3; echo text) & echo text >&2",
+		"link": "ln -s " + victim + " stderr.log; echo text >&2",
+		"pipe": "mkfifo stderr.log; echo text >&2",
+		"late": "rm stdout.log; ln -s " + victim + " stdout.log; (sleep 0.3; echo text) & " +
+			"echo text >&2",
 		"latepipe": "rm stdout.log; mkfifo stdout.log; (sleep 0.3; echo text) & echo text >&2",
 	} {
 		id := c.sweep(name, do, 1)

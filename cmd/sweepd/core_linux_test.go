@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Neither master, worker nor a program of a task leaves a core file, which would hold the values of secrets.
+// Neither master, worker nor a program of a task leaves a core file, which would hold the values of
+// secrets.
 func TestNoCoreFiles(t *testing.T) {
 	t.Parallel()
 	var own syscall.Rlimit
@@ -25,13 +26,15 @@ func TestNoCoreFiles(t *testing.T) {
 	id := c.sweep("core", `[ "$(ulimit -Hc)" = 0 ] || exit 1`, 1)
 	c.ended(patience, id)
 	c.succeeded(id)
-	for name, pid := range map[string]int{"master": c.master.guard(), "worker's guard": w.guard(), "worker": w.executor()} {
+	for name, pid := range map[string]int{"master": c.master.guard(), "worker's guard": w.guard(),
+		"worker": w.executor()} {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if limits, is := strings.CutPrefix(line, "Max core file size"); is && strings.Join(strings.Fields(limits), " ") != "0 0 bytes" {
+			if limits, is := strings.CutPrefix(line, "Max core file size"); is &&
+				strings.Join(strings.Fields(limits), " ") != "0 0 bytes" {
 				t.Errorf("%s: %s", name, line)
 			}
 		}

@@ -11,7 +11,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// lease is short, so that tests are, and long enough for a busy machine: workers tell of themselves every 2 s.
+// lease is short, so that tests are, and long enough for a busy machine: workers tell of themselves
+// every 2 s.
 const lease = 15 * time.Second
 
 // A worker whose connection is cut for less than its lease goes on: nothing begins again.
@@ -27,7 +28,8 @@ func TestCutForLessThanTheLease(t *testing.T) {
 	id := c.sweep("held", held, 12)
 	c.stands(id, core.Counts{task.Pending: 6, task.Running: 6})
 	wire.Cut()
-	eventually(t, patience, "the worker sees that it is cut off", said(c.workers["w1"], "the broker cannot be used"))
+	eventually(t, patience, "the worker sees that it is cut off", said(c.workers["w1"],
+		"the broker cannot be used"))
 	wire.Heal()
 	healed := time.Now()
 	// It speaks again, and then the lease that it had when it was cut off is over.
@@ -42,8 +44,8 @@ func TestCutForLessThanTheLease(t *testing.T) {
 	c.verify() // with no fault that would explain another start
 }
 
-// A worker that is cut off for longer than its lease loses what it runs to others: one rerun, and its late result is kept
-// as superseded.
+// A worker that is cut off for longer than its lease loses what it runs to others: one rerun, and
+// its late result is kept as superseded.
 func TestCutForLongerThanTheLease(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -62,7 +64,9 @@ func TestCutForLongerThanTheLease(t *testing.T) {
 		})
 	})
 	c.letGo()
-	eventually(t, patience, "the attempts have ended on both workers", func() bool { return len(attempts(c.dir)) == 0 })
+	eventually(t, patience, "the attempts have ended on both workers", func() bool {
+		return len(attempts(c.dir)) == 0
+	})
 	c.ended(patience, id)
 	wire.Heal()
 	late := map[int64][]core.Attempt{}
@@ -87,7 +91,8 @@ func TestCutForLongerThanTheLease(t *testing.T) {
 	}
 }
 
-// A worker that is stopped for longer than its lease and goes on is told that its attempts do not count any more.
+// A worker that is stopped for longer than its lease and goes on is told that its attempts do not
+// count any more.
 func TestFrozenForLongerThanTheLease(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -99,7 +104,9 @@ func TestFrozenForLongerThanTheLease(t *testing.T) {
 	c.worker("w2", s)
 	thaw := freeze(t, w1.executor())
 	c.fault("w1", "frozen", func() {
-		eventually(t, patience+lease, "the tasks run again, on w2", func() bool { return len(c.shown("w2").Running) == 2 })
+		eventually(t, patience+lease, "the tasks run again, on w2", func() bool {
+			return len(c.shown("w2").Running) == 2
+		})
 	})
 	thaw()
 	eventually(t, patience, "w1 has stopped its attempts", func() bool {

@@ -13,7 +13,8 @@ import (
 	"mlframework/internal/processtest"
 )
 
-// patience is how long anything may take that takes seconds at most, on a machine that does many things at once.
+// patience is how long anything may take that takes seconds at most, on a machine that does many
+// things at once.
 const patience = 30 * time.Second
 
 // eventually waits until something is so, and fails the test when it does not become so in time.
@@ -47,11 +48,13 @@ type daemon struct {
 	cmd  *exec.Cmd
 	over chan struct{}       // closed when the process that was started has ended
 	as   *syscall.Credential // nil: the user who runs the tests
+	env  []string            // beside that of the tests
 
 	starts int
 }
 
-// newDaemon describes a call of the program, whose log is in a folder; start starts it. It ends with the test.
+// newDaemon describes a call of the program, whose log is in a folder; start starts it. It ends
+// with the test.
 func newDaemon(t testing.TB, folder, name string, args ...string) *daemon {
 	d := &daemon{t: t, name: name, args: args, log: filepath.Join(folder, name+".log")}
 	t.Cleanup(func() {
@@ -72,6 +75,7 @@ func (d *daemon) start() {
 	defer log.Close()
 	cmd := exec.Command(program, d.args...)
 	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = append(os.Environ(), d.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: d.as}
 	if err := cmd.Start(); err != nil {
 		d.t.Fatal(err)
@@ -85,10 +89,13 @@ func (d *daemon) start() {
 	d.starts++
 }
 
-// begun waits until a worker that was started has ended what an earlier one left, and begins its work.
+// begun waits until a worker that was started has ended what an earlier one left, and begins its
+// work.
 func (d *daemon) begun() {
 	d.t.Helper()
-	eventually(d.t, patience, d.name+" begins", func() bool { return strings.Count(d.said(), "worker started") == d.starts })
+	eventually(d.t, patience, d.name+" begins", func() bool {
+		return strings.Count(d.said(), "worker started") == d.starts
+	})
 }
 
 func (d *daemon) running() bool {
@@ -103,7 +110,8 @@ func (d *daemon) running() bool {
 	}
 }
 
-// guard is the process that was started, executor the one that it started, in a worker; 0: there is none.
+// guard is the process that was started, executor the one that it started, in a worker; 0: there is
+// none.
 func (d *daemon) guard() int    { return d.cmd.Process.Pid }
 func (d *daemon) executor() int { return child(d.guard()) }
 
@@ -114,7 +122,8 @@ func (d *daemon) kill() {
 	}
 }
 
-// killOf kills some of its processes and waits until all of them have ended: who is left must see it.
+// killOf kills some of its processes and waits until all of them have ended: who is left must see
+// it.
 func (d *daemon) killOf(pids ...int) {
 	d.t.Helper()
 	pair := []int{d.guard(), d.executor()}
@@ -130,7 +139,9 @@ func (d *daemon) killOf(pids ...int) {
 	case <-time.After(patience):
 		d.t.Fatalf("%s was killed and lives", d.name)
 	}
-	eventually(d.t, patience, "both processes of "+d.name+" have ended", func() bool { return pair[1] == 0 || !alive(pair[1]) })
+	eventually(d.t, patience, "both processes of "+d.name+" have ended", func() bool {
+		return pair[1] == 0 || !alive(pair[1])
+	})
 }
 
 // signal sends a signal to the process that was started.

@@ -15,7 +15,8 @@ func TestDeadLetters(t *testing.T) {
 	s := open(t)
 	c := newCluster(t, s)
 	c.worker("w1", s)
-	hub, err := amqp.NewMasterEndpoint(amqp.Options{URL: s.url, Credentials: s.broker.Master(t, s.vhost)})
+	hub, err := amqp.NewMasterEndpoint(amqp.Options{URL: s.url, Credentials: s.broker.Master(t,
+		s.vhost)})
 	if err != nil {
 		t.Fatal(err)
 	}

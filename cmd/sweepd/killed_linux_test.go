@@ -34,7 +34,8 @@ func (c *cluster) pace(d time.Duration, id string) bool {
 	return !becomes(d, func() bool { return c.over(id) })
 }
 
-// Workers are killed again and again, one of their processes or both, and come back: every task ends once.
+// Workers are killed again and again, one of their processes or both, and come back: every task
+// ends once.
 func TestWorkersKilled(t *testing.T) {
 	t.Parallel()
 	random := choices(t)
@@ -43,7 +44,8 @@ func TestWorkersKilled(t *testing.T) {
 	c.three(s)
 	id := c.sweep("short", short, int64(most(200, 2000)))
 	kills := 0
-	for ; kills < most(12, 60) && c.pace(time.Duration(100+random.IntN(400))*time.Millisecond, id); kills++ {
+	for ; kills < most(12, 60) && c.pace(time.Duration(100+random.IntN(400))*time.Millisecond,
+		id); kills++ {
 		name := fmt.Sprintf("w%d", 1+random.IntN(3))
 		d := c.workers[name]
 		victims := [][]int{{d.guard()}, {d.executor()}, {d.guard(), d.executor()}}[random.IntN(3)]
@@ -64,7 +66,8 @@ func TestMasterKilled(t *testing.T) {
 	c.three(s)
 	id := c.sweep("short", short, int64(most(200, 2000)))
 	kills := 0
-	for ; kills < most(3, 10) && c.pace(time.Duration(200+random.IntN(600))*time.Millisecond, id); kills++ {
+	for ; kills < most(3, 10) && c.pace(time.Duration(200+random.IntN(600))*time.Millisecond,
+		id); kills++ {
 		c.master.kill()
 		c.master.start()
 	}
@@ -98,8 +101,11 @@ func TestBrokerKilled(t *testing.T) {
 		b.Up(t)
 		up, before := time.Now(), c.stored(id).Head.Counts().Done()
 		// The last may have ended before the broker did.
-		eventually(t, patience, "tasks end again", func() bool { return c.stored(id).Head.Counts().Done() > before || c.over(id) })
-		t.Logf("tasks end again %v after the broker is back", time.Since(up).Round(time.Millisecond))
+		eventually(t, patience, "tasks end again", func() bool {
+			return c.stored(id).Head.Counts().Done() > before || c.over(id)
+		})
+		t.Logf("tasks end again %v after the broker is back",
+			time.Since(up).Round(time.Millisecond))
 	}
 	c.ended(sweepTime(), id)
 	c.succeeded(id)

@@ -11,7 +11,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// A worker that is asked to end stops what runs and gives back what waits: nothing is lost, and nothing is charged.
+// A worker that is asked to end stops what runs and gives back what waits: nothing is lost, and
+// nothing is charged.
 func TestWorkerStopped(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -28,7 +29,9 @@ func TestWorkerStopped(t *testing.T) {
 	if left := attempts(c.dir); len(left) > 0 {
 		t.Errorf("it left %+v", left)
 	}
-	eventually(t, patience, "the master knows that it left", func() bool { return c.shown("w1").State == core.WorkerAway })
+	eventually(t, patience, "the master knows that it left", func() bool {
+		return c.shown("w1").State == core.WorkerAway
+	})
 	c.stands(id, core.Counts{task.Pending: 6})
 	c.letGo()
 	c.worker("w2", s)
@@ -62,7 +65,8 @@ func TestWorkerDrained(t *testing.T) {
 		began[s.Worker]++
 	}
 	if began["w1"] != 2 || began["w2"] != 4 {
-		t.Errorf("of 6 tasks, w1, which was drained with 2, began %d, and w2 %d", began["w1"], began["w2"])
+		t.Errorf("of 6 tasks, w1, which was drained with 2, began %d, and w2 %d", began["w1"],
+			began["w2"])
 	}
 }
 
@@ -86,8 +90,8 @@ func (c *cluster) uncharged(id string) {
 	})
 }
 
-// says waits until two tasks that run on w1 have printed something: a trap that comes before it is set then. That they run
-// the master may know before that.
+// says waits until two tasks that run on w1 have printed something: a trap that comes before it is
+// set then. That they run the master may know before that.
 func (c *cluster) says(id, what string) {
 	c.t.Helper()
 	eventually(c.t, patience, "two tasks say "+what, func() bool {
@@ -101,7 +105,8 @@ func (c *cluster) says(id, what string) {
 	})
 }
 
-// The second SIGTERM does not wait for programs that ignore the first: the worker leaves at once, with all of them.
+// The second SIGTERM does not wait for programs that ignore the first: the worker leaves at once,
+// with all of them.
 func TestWorkerStoppedTwice(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -132,7 +137,8 @@ func TestWorkerStoppedTwice(t *testing.T) {
 	c.verify()
 }
 
-// What runs is given its grace, also when that is longer than the lease: the worker is not taken for gone meanwhile.
+// What runs is given its grace, also when that is longer than the lease: the worker is not taken
+// for gone meanwhile.
 func TestWorkerStoppedSlowly(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -24,7 +24,8 @@ type locks struct {
 	held   []*worker.Lock
 }
 
-// newLocks describes a worker to those who come after it. The pid is that of the process that was started by hand.
+// newLocks describes a worker to those who come after it. The pid is that of the process that was
+// started by hand.
 func newLocks(name, host string, executor bool, log *slog.Logger) *locks {
 	pid := os.Getpid()
 	if executor {
@@ -34,14 +35,17 @@ func newLocks(name, host string, executor bool, log *slog.Logger) *locks {
 	if pid == 1 {
 		process = "in a container" // where every worker is process 1
 	}
-	return &locks{log: log, holder: fmt.Sprintf("worker %s on %s (%s, since %s)", name, host, process, time.Now().Format(time.DateTime))}
+	return &locks{log: log, holder: fmt.Sprintf("worker %s on %s (%s, since %s)", name, host,
+		process, time.Now().Format(time.DateTime))}
 }
 
 // name takes the worker's name at its broker, for this machine.
 func (l *locks) name(ctx context.Context, name, broker string) error {
 	return l.take(ctx, worker.NameLock(name, broker), func(e *worker.InUse) error {
-		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%s already runs on this machine", cmp.Or(e.Holder, "worker "+name)),
-			Remedy: "stop it first, or give this one a name and folders of its own: --name, --outputs, --state"}
+		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%s already runs on this machine",
+			cmp.Or(e.Holder, "worker "+name)),
+			Remedy: "stop it first, or give this one a name and folders of its own: --name, " +
+				"--outputs, --state"}
 	})
 }
 
@@ -49,12 +53,14 @@ func (l *locks) name(ctx context.Context, name, broker string) error {
 func (l *locks) folder(ctx context.Context, path string) error {
 	return l.take(ctx, worker.FolderLock(path), func(e *worker.InUse) error {
 		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%s is %w", path, e),
-			Remedy: "stop that worker first, or give this one folders of its own: --outputs, --state"}
+			Remedy: "stop that worker first, or give this one folders of its own: --outputs, " +
+				"--state"}
 	})
 }
 
-// apart refuses outputs within those of a worker that lives, or around them: each would take the other's for its own. It is
-// called when the worker has its own locks, so that of two that start at once one sees the other.
+// apart refuses outputs within those of a worker that lives, or around them: each would take the
+// other's for its own. It is called when the worker has its own locks, so that of two that start at
+// once one sees the other.
 func (l *locks) apart(outputs string) error {
 	var near []string
 	for at := filepath.Dir(outputs); ; at = filepath.Dir(at) {
@@ -69,18 +75,23 @@ func (l *locks) apart(outputs string) error {
 		}
 	}
 	for _, at := range near {
-		own := slices.ContainsFunc(l.held, func(h *worker.Lock) bool { return h.Path() == worker.FolderLock(at) })
-		if holder := worker.Holder(worker.FolderLock(at)); !own && strings.HasPrefix(holder, "worker ") {
-			return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%s lies within the outputs of another worker, or around them: %s is in use by %s", outputs, at, holder),
+		own := slices.ContainsFunc(l.held, func(h *worker.Lock) bool {
+			return h.Path() == worker.FolderLock(at)
+		})
+		if holder := worker.Holder(worker.FolderLock(at)); !own && strings.HasPrefix(holder,
+			"worker ") {
+			return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%s lies within the outputs of "+
+				"another worker, or around them: %s is in use by %s", outputs, at, holder),
 				Remedy: "give this one a folder of its own, beside that: --outputs"}
 		}
 	}
 	return nil
 }
 
-// elsewhere fails when a process on another machine, or in another container, has the worker's name: then tasks would go to
-// both, each of which the master does not see in the other. It waits for as long as the broker may take a dead process for one
-// that lives. A broker that is away says nothing; the master sees two of one name later.
+// elsewhere fails when a process on another machine, or in another container, has the worker's
+// name: then tasks would go to both, each of which the master does not see in the other. It waits
+// for as long as the broker may take a dead process for one that lives. A broker that is away says
+// nothing; the master sees two of one name later.
 func (l *locks) elsewhere(ctx context.Context, name string, o amqp.Options) error {
 	for end := time.Now().Add(amqp.DeadPeerTimeout); ; {
 		asking, cancel := context.WithTimeout(ctx, amqp.DeadPeerTimeout/4)
@@ -90,7 +101,8 @@ func (l *locks) elsewhere(ctx context.Context, name string, o amqp.Options) erro
 			return nil
 		}
 		if time.Now().After(end) {
-			return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("another process takes the tasks of worker %s, on another machine or in another container", name),
+			return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("another process takes the "+
+				"tasks of worker %s, on another machine or in another container", name),
 				Remedy: "stop that worker first, or give this one a name of its own: --name"}
 		}
 		select {
@@ -100,7 +112,8 @@ func (l *locks) elsewhere(ctx context.Context, name string, o amqp.Options) erro
 	}
 }
 
-// take fails only when a living worker holds the lock: on a file system without locks a worker works all the same.
+// take fails only when a living worker holds the lock: on a file system without locks a worker
+// works all the same.
 func (l *locks) take(ctx context.Context, path string, refuse func(*worker.InUse) error) error {
 	lock, err := worker.Acquire(ctx, path, l.holder)
 	if inUse, ok := errors.AsType[*worker.InUse](err); ok {

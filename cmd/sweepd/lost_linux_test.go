@@ -28,7 +28,8 @@ func TestQueueLost(t *testing.T) {
 			w1.kill() // the master does not know yet
 			id := c.sweep("short", short, 3)
 			c.stands(id, core.Counts{task.Queued: 3})
-			waiting := fmt.Sprintf(`{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"%s">>, queue, <<"tasks.w1">>)), rabbit_amqqueue:stat(Q)`, s.vhost)
+			waiting := fmt.Sprintf(
+				`{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"%s">>, queue, <<"tasks.w1">>)), rabbit_amqqueue:stat(Q)`, s.vhost)
 			eventually(t, patience, "3 tasks are in the queue", func() bool {
 				return strings.HasPrefix(b.Eval(t, waiting), "{ok, {ok, 3,")
 			})
@@ -44,7 +45,8 @@ func TestQueueLost(t *testing.T) {
 	}
 }
 
-// Queues are purged and deleted, and then the broker comes back with nothing: what was lost is sent again.
+// Queues are purged and deleted, and then the broker comes back with nothing: what was lost is sent
+// again.
 func TestBrokerEmptied(t *testing.T) {
 	t.Parallel()
 	random := choices(t)
@@ -53,10 +55,12 @@ func TestBrokerEmptied(t *testing.T) {
 	c := newCluster(t, s)
 	c.three(s)
 	id := c.sweep("short", short, int64(most(200, 2000)))
-	for n := 0; n < most(6, 40) && c.pace(time.Duration(100+random.IntN(200))*time.Millisecond, id); n++ {
+	for n := 0; n < most(6, 40) && c.pace(time.Duration(100+random.IntN(200))*time.Millisecond,
+		id); n++ {
 		lose(t, random, b)
 	}
-	// What was on its way through the broker is lost: a result that the master has not got is one that nobody has.
+	// What was on its way through the broker is lost: a result that the master has not got is one
+	// that nobody has.
 	c.fault("", "the broker lost everything", func() {
 		b.Reset(t)
 		c.ready("w1", "w2", "w3")
@@ -66,15 +70,20 @@ func TestBrokerEmptied(t *testing.T) {
 	c.verify()
 }
 
-// lose purges or deletes the queue of a worker, if it is there: one that was deleted is, as soon as anybody needs it.
+// lose purges or deletes the queue of a worker, if it is there: one that was deleted is, as soon as
+// anybody needs it.
 func lose(t testing.TB, random *rand.Rand, b *broker.Broker) {
 	t.Helper()
 	queue := []string{"tasks.w1", "tasks.w2", "tasks.w3"}[random.IntN(3)]
-	do := []string{`rabbit_amqqueue:purge(Q)`, `rabbit_amqqueue:delete(Q, false, false, <<"test">>)`}[random.IntN(2)]
-	b.Eval(t, fmt.Sprintf(`case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"%s">>)) of {ok, Q} -> %s; _ -> none end`, queue, do))
+	do := []string{`rabbit_amqqueue:purge(Q)`,
+		`rabbit_amqqueue:delete(Q, false, false, <<"test">>)`}[random.IntN(2)]
+	b.Eval(t,
+		fmt.Sprintf(
+			`case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"%s">>)) of {ok, Q} -> %s; _ -> none end`, queue, do))
 }
 
-// A worker that is killed while it ends what a program left has told how the program ended: it does not run again.
+// A worker that is killed while it ends what a program left has told how the program ended: it does
+// not run again.
 func TestKilledAmongLeftovers(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -93,7 +102,8 @@ func TestKilledAmongLeftovers(t *testing.T) {
 	c.verify()
 }
 
-// The next attempt of a task begins on no host before the processes are gone that the last one left on its own.
+// The next attempt of a task begins on no host before the processes are gone that the last one left
+// on its own.
 func TestNoAttemptBesideLeftovers(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -104,7 +114,9 @@ func TestNoAttemptBesideLeftovers(t *testing.T) {
 exit 3`, 1)
 	sub.Record.Retry.Error, sub.Record.Recipe.Grace = 1, 5*time.Second
 	id := c.submit(sub)
-	eventually(t, patience, "the first attempt has ended", func() bool { return c.stored(id).Head.Rows[task.Pending] == 1 })
+	eventually(t, patience, "the first attempt has ended", func() bool {
+		return c.stored(id).Head.Rows[task.Pending] == 1
+	})
 	if _, err := c.client.Drain(t.Context(), "w1", false); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +124,8 @@ exit 3`, 1)
 	beside := 0
 	eventually(t, patience, "it has ended", func() bool {
 		text, _ := os.ReadFile(c.path("starts"))
-		if first := attempts(c.dir); strings.Count(string(text), "\n") > 1 && len(first) > 0 && first[0].Attempt == 1 {
+		if first := attempts(c.dir); strings.Count(string(text), "\n") > 1 && len(first) > 0 &&
+			first[0].Attempt == 1 {
 			beside++
 		}
 		return c.over(id)

@@ -1,5 +1,6 @@
-// Command sweepd is what runs on the hosts of a cluster: the master, which owns the store and decides, the workers, which
-// run tasks, and the monitor, web pages over the master's API. The broker, RabbitMQ, stands between master and workers.
+// Command sweepd is what runs on the hosts of a cluster: the master, which owns the store and
+// decides, the workers, which run tasks, and the monitor, web pages over the master's API. The
+// broker, RabbitMQ, stands between master and workers.
 //
 // Nothing imports it. It may import everything.
 package main

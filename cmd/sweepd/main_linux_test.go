@@ -1,8 +1,9 @@
-// Package main_test runs the real program as processes of their own, with a real RabbitMQ between them, and does to them
-// what happens to clusters. It looks into /proc: on Linux.
+// Package main_test runs the real program as processes of their own, with a real RabbitMQ between
+// them, and does to them what happens to clusters. It looks into /proc: on Linux.
 //
-// FAULTS=long runs more tasks and more faults, and keeps the folders of what failed. FAULTS_SEED=N repeats the choices of
-// an earlier run. FAULTS_LOGS=1 shows what the parts logged also where all went well.
+// FAULTS=long runs more tasks and more faults, and keeps the folders of what failed. FAULTS_SEED=N
+// repeats the choices of an earlier run. FAULTS_LOGS=1 shows what the parts logged also where all
+// went well.
 package main_test
 
 import (
@@ -17,7 +18,8 @@ import (
 	"mlframework/sweep/queue/queuetest/broker"
 )
 
-// program is the real binary: a worker starts itself again, which a command inside the test binary could not.
+// program is the real binary: a worker starts itself again, which a command inside the test binary
+// could not.
 var program string
 
 // shared is the broker of the tests that leave it alone; those that take it down have their own.
@@ -49,11 +51,14 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// dependOnSources looks at every folder that the program is built from, so that `go test` does not take a result for
-// good that an older program gave: it knows what a test reads, not what it builds.
+// dependOnSources looks at every folder that the program is built from, so that `go test` does not
+// take a result for good that an older program gave: it knows what a test reads, not what it
+// builds.
 func dependOnSources(t testing.TB) {
 	for _, top := range []string{"../../cmd", "../../sweep"} {
-		if err := filepath.WalkDir(top, func(string, fs.DirEntry, error) error { return nil }); err != nil {
+		if err := filepath.WalkDir(top, func(string, fs.DirEntry, error) error {
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

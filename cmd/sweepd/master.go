@@ -47,7 +47,8 @@ EXAMPLES:
 	}
 }
 
-// masterMemory is what the Go runtime of a master tries to stay below, in bytes, as long as its live objects are few.
+// masterMemory is what the Go runtime of a master tries to stay below, in bytes, as long as its
+// live objects are few.
 const masterMemory = 16 << 20
 
 func (c *command) master(ctx *cliv2.Context) (err error) {
@@ -97,7 +98,8 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	parts.Go(func() { end(m.Run(running)) })
 	parts.Go(func() {
 		if err := st.Watch(running, log); err != nil {
-			end(&cli.Error{Code: cli.Machine, Err: err, Remedy: "the master ends; restore the folder, or start the master again on an empty store"})
+			end(&cli.Error{Code: cli.Machine, Err: err, Remedy: "the master ends; restore the " +
+				"folder, or start the master again on an empty store"})
 		}
 	})
 	served := server.Run(running, listeners...)
@@ -131,7 +133,8 @@ func ending(ctx context.Context, err error) error {
 // storeError gives a store that cannot be opened its exit code and a way out.
 func storeError(err error) error {
 	if _, used := errors.AsType[*store.InUse](err); used {
-		return &cli.Error{Code: cli.Machine, Err: err, Remedy: "one master at a time uses a store: end the other, or name another folder with --store"}
+		return &cli.Error{Code: cli.Machine, Err: err, Remedy: "one master at a time uses a " +
+			"store: end the other, or name another folder with --store"}
 	}
 	return err
 }

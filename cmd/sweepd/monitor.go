@@ -27,8 +27,8 @@ const monitorPort = "127.0.0.1:5555"
 func (c *command) monitorCommand() *cliv2.Command {
 	return &cliv2.Command{
 		Name: "monitor", Usage: "show sweeps, tasks and workers in a browser", Action: c.monitor,
-		Description: "Serves web pages over the API of a master until SIGTERM. To log in, use a link\n" +
-			"from `sweepd monitor link`, or the token in the file token of the state folder\n" +
+		Description: "Serves web pages over the API of a master until SIGTERM. To log in, use a " +
+			"link\nfrom `sweepd monitor link`, or the token in the file token of the state folder\n" +
 			"(viewer-token: read only).\n\n" + `EXAMPLES:
    sweepd monitor --state /var/lib/monitor --master /run/sweeps.sock
    # print a login link for it
@@ -70,8 +70,8 @@ EXAMPLES:
 			cli.Switch("viewer", "allow reading only"),
 			&cliv2.StringFlag{Name: "grant", DefaultText: "none",
 				Usage: "end the link's sessions when `ID` is revoked: 16 to 64 random lower-case " +
-					"letters and digits. With --url http://NAME-ID.localhost:PORT/ browsers may use " +
-					"this name until then"},
+					"letters and digits. With --url http://NAME-ID.localhost:PORT/ browsers may " +
+					"use this name until then"},
 		},
 	}
 }
@@ -135,7 +135,8 @@ func (c *command) monitor(ctx *cliv2.Context) error {
 	if secure != (ctx.String("tls-key") != "") {
 		return cli.Wrong("", "--tls-cert and --tls-key belong together")
 	}
-	if err := mayListen(ctx.String("listen"), secure, ctx.Bool("published-on-loopback")); err != nil {
+	if err := mayListen(ctx.String("listen"), secure,
+		ctx.Bool("published-on-loopback")); err != nil {
 		return err
 	}
 	if err := process.ProtectMemory(); err != nil {
@@ -161,8 +162,8 @@ func (c *command) monitor(ctx *cliv2.Context) error {
 	return m.Run(work, listener)
 }
 
-// mayListen refuses addresses at which the token would go over a network in the clear. A process in a
-// container cannot see how its port is published: --published-on-loopback says so.
+// mayListen refuses addresses at which the token would go over a network in the clear. A process in
+// a container cannot see how its port is published: --published-on-loopback says so.
 func mayListen(address string, secure, published bool) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 	"mlframework/cmd/internal/cli"
 )
 
-// listens waits until a monitor that was started with port 0 says where it listens, and gives that on this machine.
+// listens waits until a monitor that was started with port 0 says where it listens, and gives that
+// on this machine.
 func (d *daemon) listens() string {
 	d.t.Helper()
 	var said []string
@@ -43,14 +44,16 @@ type browser struct {
 
 func newBrowser(t *testing.T, at string) *browser {
 	jar, _ := cookiejar.New(nil) // it never fails
-	return &browser{t, at, http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}}
+	return &browser{t, at, http.Client{Jar: jar,
+		Transport: &http.Transport{DisableKeepAlives: true}}}
 }
 
 // monitor starts a monitor of the cluster, and logs in.
 func (c *cluster) monitor() *browser {
 	c.t.Helper()
 	state := c.path("monitor")
-	d := newDaemon(c.t, c.dir, "monitor", "monitor", "--master", c.path("read"), "--state", state, "--listen", "127.0.0.1:0")
+	d := newDaemon(c.t, c.dir, "monitor", "monitor", "--master", c.path("read"), "--state", state,
+		"--listen", "127.0.0.1:0")
 	d.start()
 	b := newBrowser(c.t.(*testing.T), d.listens())
 	if status, page := b.login(state); status != http.StatusOK {
@@ -62,7 +65,8 @@ func (c *cluster) monitor() *browser {
 // login uses a link of the monitor with a state folder.
 func (b *browser) login(state string, options ...string) (status int, page string) {
 	b.t.Helper()
-	code, link, stderr := call(b.t, append([]string{"monitor", "link", "--state", state, "--url", "http://" + b.at + "/"}, options...)...)
+	code, link, stderr := call(b.t, append([]string{"monitor", "link", "--state", state, "--url",
+		"http://" + b.at + "/"}, options...)...)
 	if code != cli.OK || !strings.HasPrefix(link, "http://"+b.at+"/login?code=") {
 		b.t.Fatalf("%d %s%s", code, link, stderr)
 	}
@@ -71,7 +75,8 @@ func (b *browser) login(state string, options ...string) (status int, page strin
 		b.t.Fatal(err)
 	}
 	form := url.Values{"code": {u.Query().Get("code")}}
-	r, err := http.NewRequest(http.MethodPost, "http://"+b.at+"/login", strings.NewReader(form.Encode()))
+	r, err := http.NewRequest(http.MethodPost, "http://"+b.at+"/login",
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -101,25 +106,29 @@ func (b *browser) get(path string) string {
 	return page
 }
 
-// The monitor starts without a master, lets in who has a link, says that the master is away, and ends with SIGTERM.
+// The monitor starts without a master, lets in who has a link, says that the master is away, and
+// ends with SIGTERM.
 func TestMonitor(t *testing.T) {
 	t.Parallel()
 	dependOnSources(t)
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
-	d := newDaemon(t, dir, "monitor", "monitor", "--master", filepath.Join(dir, "api.sock"), "--state", state, "--listen", "127.0.0.1:0")
+	d := newDaemon(t, dir, "monitor", "monitor", "--master", filepath.Join(dir, "api.sock"),
+		"--state", state, "--listen", "127.0.0.1:0")
 	d.start()
 	at := d.listens()
 	b := newBrowser(t, at)
 	eventually(t, patience, "it is up", func() bool { return b.get("/healthz") != "" })
-	if status, page := b.login(state); status != http.StatusServiceUnavailable || !strings.Contains(page, "there is no such file") {
+	if status, page := b.login(state); status != http.StatusServiceUnavailable ||
+		!strings.Contains(page, "there is no such file") {
 		t.Errorf("%d %s", status, page)
 	}
 	const grant = "abcdefghijklmnop"
 	if status, _ := b.login(state, "--grant", grant); status != http.StatusServiceUnavailable {
 		t.Errorf("by a link of a grant: %d", status)
 	}
-	if code, _, stderr := call(t, "monitor", "revoke", "--state", state, "--grant", grant); code != cli.OK {
+	if code, _, stderr := call(t, "monitor", "revoke", "--state", state, "--grant",
+		grant); code != cli.OK {
 		t.Errorf("%d %s", code, stderr)
 	}
 	if page := b.get("/sweeps"); !strings.Contains(page, "Log in") {
@@ -146,9 +155,13 @@ func TestMonitorWithTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	certFile := write(t, filepath.Join(dir, "cert.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})))
-	keyFile := write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
-	d := newDaemon(t, dir, "monitor", "monitor", "--master", "none", "--state", filepath.Join(dir, "state"), "--listen", "0.0.0.0:0", "--tls-cert", certFile, "--tls-key", keyFile)
+	certFile := write(t, filepath.Join(dir, "cert.pem"),
+		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})))
+	keyFile := write(t, filepath.Join(dir, "key.pem"),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
+	d := newDaemon(t, dir, "monitor", "monitor", "--master", "none", "--state",
+		filepath.Join(dir, "state"), "--listen", "0.0.0.0:0", "--tls-cert", certFile, "--tls-key",
+		keyFile)
 	d.start()
 	at := d.listens()
 	roots := x509.NewCertPool()
@@ -168,13 +181,15 @@ func TestMonitorWithTLS(t *testing.T) {
 	}
 	post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	post.Header.Set("Origin", "https://"+at)
-	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}}
+	transport := &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{RootCAs: roots}}
 	answer, err := transport.RoundTrip(post)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	if cookie := answer.Header.Get("Set-Cookie"); answer.StatusCode != http.StatusSeeOther || !strings.Contains(cookie, "Secure") {
+	if cookie := answer.Header.Get("Set-Cookie"); answer.StatusCode != http.StatusSeeOther ||
+		!strings.Contains(cookie, "Secure") {
 		t.Errorf("login over TLS: %s, cookie %q", answer.Status, cookie)
 	}
 }
@@ -253,21 +268,36 @@ func TestMonitorRefuses(t *testing.T) {
 		code int
 		says string
 	}{
-		"nothing named":              {[]string{"monitor"}, cli.Usage, "missing: --state, --master"},
-		"all addresses without TLS":  {append(usual[:5:5], "--listen", "0.0.0.0:5555"), cli.Usage, "may be reached from other machines, and there is no TLS"},
-		"every address without TLS":  {append(usual[:5:5], "--listen", ":5555"), cli.Usage, "may be reached from other machines"},
-		"a name without TLS":         {append(usual[:5:5], "--listen", "gpu1:5555"), cli.Usage, "may be reached from other machines"},
-		"no address":                 {append(usual[:5:5], "--listen", "5555"), cli.Usage, "is not an address"},
-		"half of TLS":                {append(usual[:5:5], "--tls-cert", "x"), cli.Usage, "belong together"},
-		"TLS that is not there":      {append(usual[:5:5], "--tls-cert", "x", "--tls-key", "y"), cli.Machine, "x"},
-		"a wrong prefix":             {append(usual[:5:5], "--prefix", "lab"), cli.Machine, "invalid prefix"},
-		"something else":             {[]string{"monitor", "banana"}, cli.Usage, `unknown command "banana" for "sweepd monitor"`},
-		"a link of no monitor":       {[]string{"monitor", "link", "--state", dir}, cli.Machine, "is not the state folder of a monitor"},
-		"a link without a folder":    {[]string{"monitor", "link"}, cli.Usage, "missing: --state"},
-		"a link with an option more": {[]string{"monitor", "link", "--state", dir, "--listen", "x:1"}, cli.Usage, "--listen is not an option of sweepd monitor link\n  it is an option of `sweepd monitor`"},
-		"a grant of no shape":        {[]string{"monitor", "link", "--state", dir, "--grant", "../x"}, cli.Machine, "is not the id of a grant"},
-		"revoke nothing":             {[]string{"monitor", "revoke", "--state", dir}, cli.Usage, "missing: --grant"},
-		"an option of link":          {append(usual[:5:5], "--viewer"), cli.Usage, "--viewer is not an option of sweepd monitor\n  it is an option of `sweepd monitor link`"},
+		"nothing named": {[]string{"monitor"}, cli.Usage,
+			"missing: --state, --master"},
+		"all addresses without TLS": {append(usual[:5:5], "--listen", "0.0.0.0:5555"), cli.Usage,
+			"may be reached from other machines, and there is no TLS"},
+		"every address without TLS": {append(usual[:5:5], "--listen", ":5555"), cli.Usage,
+			"may be reached from other machines"},
+		"a name without TLS": {append(usual[:5:5], "--listen", "gpu1:5555"), cli.Usage,
+			"may be reached from other machines"},
+		"no address": {append(usual[:5:5], "--listen", "5555"), cli.Usage,
+			"is not an address"},
+		"half of TLS": {append(usual[:5:5], "--tls-cert", "x"), cli.Usage,
+			"belong together"},
+		"TLS that is not there": {append(usual[:5:5], "--tls-cert", "x", "--tls-key", "y"),
+			cli.Machine, "x"},
+		"a wrong prefix": {append(usual[:5:5], "--prefix", "lab"), cli.Machine,
+			"invalid prefix"},
+		"something else": {[]string{"monitor", "banana"}, cli.Usage,
+			`unknown command "banana" for "sweepd monitor"`},
+		"a link of no monitor": {[]string{"monitor", "link", "--state", dir}, cli.Machine,
+			"is not the state folder of a monitor"},
+		"a link without a folder": {[]string{"monitor", "link"}, cli.Usage, "missing: --state"},
+		"a link with an option more": {[]string{"monitor", "link", "--state", dir, "--listen",
+			"x:1"}, cli.Usage, "--listen is not an option of sweepd monitor link\n  it is an " +
+			"option of `sweepd monitor`"},
+		"a grant of no shape": {[]string{"monitor", "link", "--state", dir, "--grant",
+			"../x"}, cli.Machine, "is not the id of a grant"},
+		"revoke nothing": {[]string{"monitor", "revoke", "--state", dir}, cli.Usage,
+			"missing: --grant"},
+		"an option of link": {append(usual[:5:5], "--viewer"), cli.Usage, "--viewer is " +
+			"not an option of sweepd monitor\n  it is an option of `sweepd monitor link`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -62,11 +62,13 @@ func statusField(pid int, name string) (kB int) {
 	return 0
 }
 
-// freeze stops a process without ending it; what it gives lets the process go on, and so does the end of the test.
+// freeze stops a process without ending it; what it gives lets the process go on, and so does the
+// end of the test.
 func freeze(t *testing.T, pid int) (thaw func()) {
 	t.Helper()
 	processtest.Stop(t, pid)
-	thaw = sync.OnceFunc(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // it may have been killed
+	// it may have been killed
+	thaw = sync.OnceFunc(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 	t.Cleanup(thaw)
 	return thaw
 }

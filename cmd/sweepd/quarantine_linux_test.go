@@ -7,21 +7,27 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
-// A host that cannot run anything any more is charged to the few attempts that found that out, whatever waited there, and
-// the quarantine says why.
+// A host that cannot run anything any more is charged to the few attempts that found that out,
+// whatever waited there, and the quarantine says why.
 func TestQuarantine(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	c := newCluster(t, s)
 	c.worker("w1", s)
 	id := c.sweep("short", "", 2000)
-	eventually(t, patience, "30 tasks succeeded", func() bool { return c.stored(id).Head.Rows[task.Succeeded] >= 30 })
-	if err := errors.Join(os.Rename(c.path("w1"), c.path("away")), os.WriteFile(c.path("w1"), nil, 0o600)); err != nil {
+	eventually(t, patience, "30 tasks succeeded", func() bool {
+		return c.stored(id).Head.Rows[task.Succeeded] >= 30
+	})
+	// The worker would make a folder that is missing for a moment.
+	if err := errors.Join(os.WriteFile(c.path("away"), nil, 0o600), unix.Renameat2(unix.AT_FDCWD,
+		c.path("w1"), unix.AT_FDCWD, c.path("away"), unix.RENAME_EXCHANGE)); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, patience, "w1 is in quarantine and has nothing", func() bool {
@@ -43,7 +49,8 @@ func TestQuarantine(t *testing.T) {
 		}
 		return err
 	})
-	if charged > 3 {
+	// On the other slot, a program that ran when the folder went away may end well after two of them.
+	if charged > 2*task.MaxHostFaults-1 {
 		t.Errorf("%d attempts were charged", charged)
 	}
 	if ended > 2 { // those that ran when their folder went away

@@ -61,7 +61,8 @@ func (x *storm) next() {
 		x.kinds["worker cut off"]++
 		x.fault(name, "cut off", func() {
 			x.wires[name].Cut()
-			<-time.After(time.Duration(x.random.Int64N(int64(2 * lease)))) // shorter and longer than its lease
+			// shorter and longer than its lease
+			<-time.After(time.Duration(x.random.Int64N(int64(2 * lease))))
 			x.wires[name].Heal()
 		})
 	case n < 97:

@@ -45,7 +45,8 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-// nowhere is an address at which nobody listens, and nobody else can meanwhile: a socket has it that does not.
+// nowhere is an address at which nobody listens, and nobody else can meanwhile: a socket has it
+// that does not.
 func nowhere(t *testing.T) string {
 	t.Helper()
 	s, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -72,22 +73,34 @@ func TestCheck(t *testing.T) {
 	stranger := httptest.NewTLSServer(nil)
 	t.Cleanup(stranger.Close)
 	other := write(t, filepath.Join(dir, "other.pem"),
-		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: stranger.Certificate().Raw})))
+		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+			Bytes: stranger.Certificate().Raw})))
 	for name, c := range map[string]struct {
 		args []string
 		code int
 		says string
 	}{
-		"all is well":              {[]string{"--broker", b.URL, "--credentials", b.Credentials}, cli.OK, ""},
-		"all is well, with TLS":    {[]string{"--broker", b.TLS, "--credentials", b.Credentials, "--ca", b.CA}, cli.OK, ""},
-		"a wrong password":         {[]string{"--broker", b.URL, "--credentials", wrong}, cli.Unreachable, "does not accept user and password"},
-		"a wrong authority":        {[]string{"--broker", b.TLS, "--credentials", b.Credentials, "--ca", other}, cli.Unreachable, "its certificate is not trusted"},
-		"the system's authorities": {[]string{"--broker", b.TLS, "--credentials", b.Credentials}, cli.Unreachable, "its certificate is not trusted"},
-		"nobody there":             {[]string{"--broker", nowhere(t), "--credentials", b.Credentials}, cli.Unreachable, "the connection was refused"},
-		"no such vhost":            {[]string{"--broker", broker.In(b.URL, "none"), "--credentials", b.Credentials}, cli.Unreachable, "the vhost none does not exist"},
-		"TLS to the wrong port":    {[]string{"--broker", strings.Replace(b.URL, "amqp:", "amqps:", 1), "--credentials", b.Credentials, "--ca", b.CA}, cli.Unreachable, "does not speak TLS"},
-		"no TLS to the port of it": {[]string{"--broker", strings.Replace(b.TLS, "amqps:", "amqp:", 1), "--credentials", b.Credentials}, cli.Unreachable, "speaks TLS"},
-		"no file":                  {[]string{"--broker", b.URL, "--credentials", filepath.Join(dir, "none")}, cli.Unreachable, "there is no file with the credentials"},
+		"all is well": {[]string{"--broker", b.URL, "--credentials", b.Credentials},
+			cli.OK, ""},
+		"all is well, with TLS": {[]string{"--broker", b.TLS, "--credentials", b.Credentials,
+			"--ca", b.CA}, cli.OK, ""},
+		"a wrong password": {[]string{"--broker", b.URL, "--credentials", wrong},
+			cli.Unreachable, "does not accept user and password"},
+		"a wrong authority": {[]string{"--broker", b.TLS, "--credentials", b.Credentials,
+			"--ca", other}, cli.Unreachable, "its certificate is not trusted"},
+		"the system's authorities": {[]string{"--broker", b.TLS, "--credentials", b.Credentials},
+			cli.Unreachable, "its certificate is not trusted"},
+		"nobody there": {[]string{"--broker", nowhere(t), "--credentials",
+			b.Credentials}, cli.Unreachable, "the connection was refused"},
+		"no such vhost": {[]string{"--broker", broker.In(b.URL, "none"), "--credentials",
+			b.Credentials}, cli.Unreachable, "the vhost none does not exist"},
+		"TLS to the wrong port": {[]string{"--broker", strings.Replace(b.URL, "amqp:", "amqps:",
+			1), "--credentials", b.Credentials, "--ca", b.CA}, cli.Unreachable,
+			"does not speak TLS"},
+		"no TLS to the port of it": {[]string{"--broker", strings.Replace(b.TLS, "amqps:", "amqp:",
+			1), "--credentials", b.Credentials}, cli.Unreachable, "speaks TLS"},
+		"no file": {[]string{"--broker", b.URL, "--credentials",
+			filepath.Join(dir, "none")}, cli.Unreachable, "there is no file with the credentials"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,14 +111,16 @@ func TestCheck(t *testing.T) {
 			if c.says == "" && (stdout != "the broker answers\n" || stderr != "") {
 				t.Errorf("it says %q and %q", stdout, stderr)
 			}
-			if c.says != "" && (!strings.Contains(stderr, c.says) || strings.Count(stderr, "\n") != 1 || stdout != "") {
+			if c.says != "" && (!strings.Contains(stderr, c.says) ||
+				strings.Count(stderr, "\n") != 1 || stdout != "") {
 				t.Errorf("it says %q and %q, want one line with %q", stdout, stderr, c.says)
 			}
 		})
 	}
 }
 
-// Parts that do not get through say why, and go on trying: when the file with the password is put right they come in.
+// Parts that do not get through say why, and go on trying: when the file with the password is put
+// right they come in.
 func TestPartsKeepTrying(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -116,18 +131,22 @@ func TestPartsKeepTrying(t *testing.T) {
 	}
 	asMaster, asWorker := guess("master", "master"), guess("w1", "worker-w1")
 	c := newCluster(t, asMaster)
-	w1 := newDaemon(t, c.dir, "w1", append([]string{"worker", "--name", "w1", "--slots", "2", "--outputs", c.path("w1"),
+	w1 := newDaemon(t, c.dir, "w1", append([]string{"worker", "--name", "w1", "--slots", "2",
+		"--outputs", c.path("w1"),
 		"--revisions", c.path("revisions")}, asWorker.worker("w1")...)...)
 	w1.start()
 	for _, d := range []*daemon{c.master, w1} {
-		eventually(t, patience, d.name+" says what is wrong", said(d, "does not accept user and password"))
+		eventually(t, patience, d.name+" says what is wrong", said(d,
+			"does not accept user and password"))
 	}
 	// The master takes sweeps all the same.
 	id := c.sweep("short", short, 4)
-	if b, err := c.client.Broker(t.Context()); err != nil || !b.Unreachable || b.Reason == nil || !strings.Contains(*b.Reason, "password") {
+	if b, err := c.client.Broker(t.Context()); err != nil || !b.Unreachable || b.Reason == nil ||
+		!strings.Contains(*b.Reason, "password") {
 		t.Errorf("the broker is shown as %+v, %v", b, err)
 	}
-	for file, right := range map[string]string{asMaster.wrong: s.broker.Master(t, s.vhost), asWorker.wrong: s.broker.Worker(t, s.vhost, "w1")} {
+	for file, right := range map[string]string{asMaster.wrong: s.broker.Master(t, s.vhost),
+		asWorker.wrong: s.broker.Worker(t, s.vhost, "w1")} {
 		data, err := os.ReadFile(right)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +159,8 @@ func TestPartsKeepTrying(t *testing.T) {
 	c.verify()
 }
 
-// A broker that is short of memory takes nothing: the master says so, a sweep waits, and runs when there is room again.
+// A broker that is short of memory takes nothing: the master says so, a sweep waits, and runs when
+// there is room again.
 func TestBrokerFull(t *testing.T) {
 	t.Parallel()
 	b, s := ownBroker(t)
@@ -155,7 +175,9 @@ func TestBrokerFull(t *testing.T) {
 		}
 		return *broker.Blocked
 	}
-	eventually(t, patience, "the master shows that the broker is full", func() bool { return strings.Contains(blocked(), "memory") })
+	eventually(t, patience, "the master shows that the broker is full", func() bool {
+		return strings.Contains(blocked(), "memory")
+	})
 	for _, d := range []*daemon{c.master, c.workers["w1"]} {
 		eventually(t, patience, d.name+" says so", said(d, "the broker takes no messages for now"))
 	}

@@ -7,8 +7,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// A worker that is asked to start again ends with a code of its own, and takes tasks when it is back: nothing is lost,
-// nothing is charged, and it is not drained.
+// A worker that is asked to start again ends with a code of its own, and takes tasks when it is
+// back: nothing is lost, nothing is charged, and it is not drained.
 func TestWorkerStartsAgain(t *testing.T) {
 	t.Parallel()
 	for name, now := range map[string]bool{"when it is done": false, "now": true} {

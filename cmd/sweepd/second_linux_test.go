@@ -11,31 +11,38 @@ import (
 	"mlframework/sweep/task"
 )
 
-// A second worker with the name or a folder of one that lives is refused before it touches anything: what the first runs
-// succeeds, at its first attempt.
+// A second worker with the name or a folder of one that lives is refused before it touches
+// anything: what the first runs succeeds, at its first attempt.
 func TestSecondWorkerRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	c := newCluster(t, s)
 	state := c.path("state")
-	w1 := newDaemon(t, c.dir, "w1", append([]string{"worker", "--name", "w1", "--host", "gpu1", "--slots", "2", "--outputs", c.path("w1"),
+	w1 := newDaemon(t, c.dir, "w1", append([]string{"worker", "--name", "w1", "--host", "gpu1",
+		"--slots", "2", "--outputs", c.path("w1"),
 		"--state", state, "--revisions", c.path("revisions")}, s.worker("w1")...)...)
 	w1.start()
 	c.ready("w1")
 	id := c.sweep("held", held, 2)
 	c.stands(id, core.Counts{task.Running: 2})
 	for name, second := range map[string]struct{ name, outputs, state, says string }{
-		"the same call":    {"w1", c.path("w1"), state, "already runs on this machine"},
-		"the same name":    {"w1", c.path("other"), c.path("other", "state"), "already runs on this machine"},
-		"the same outputs": {"w2", c.path("w1"), c.path("other", "state"), c.path("w1") + " is in use by worker w1"},
-		"outputs inside":   {"w2", c.path("w1", "deep", "other"), c.path("other", "state"), c.path("w1") + " is in use by worker w1"},
-		"outputs around":   {"w2", c.dir, c.path("other", "state"), "around them: " + c.dir},
-		"the same state":   {"w2", c.path("other"), state, state + " is in use by worker w1"},
+		"the same call": {"w1", c.path("w1"), state, "already runs on this machine"},
+		"the same name": {"w1", c.path("other"), c.path("other", "state"),
+			"already runs on this machine"},
+		"the same outputs": {"w2", c.path("w1"), c.path("other", "state"), c.path("w1") +
+			" is in use by worker w1"},
+		"outputs inside": {"w2", c.path("w1", "deep", "other"), c.path("other", "state"),
+			c.path("w1") + " is in use by worker w1"},
+		"outputs around": {"w2", c.dir, c.path("other", "state"), "around them: " + c.dir},
+		"the same state": {"w2", c.path("other"), state, state + " is in use by worker w1"},
 	} {
-		code, _, stderr := call(t, append([]string{"worker", "--name", second.name, "--outputs", second.outputs, "--state", second.state,
+		code, _, stderr := call(t, append([]string{"worker", "--name", second.name, "--outputs",
+			second.outputs, "--state", second.state,
 			"--revisions", c.path("revisions")}, s.worker(second.name)...)...)
-		if pid := fmt.Sprintf("(pid %d", w1.guard()); code != 5 || !strings.Contains(stderr, second.says) || !strings.Contains(stderr, pid) {
-			t.Errorf("%s: exit code %d, want 5; it says %q, want %q and %q", name, code, stderr, second.says, pid)
+		if pid := fmt.Sprintf("(pid %d", w1.guard()); code != 5 || !strings.Contains(stderr,
+			second.says) || !strings.Contains(stderr, pid) {
+			t.Errorf("%s: exit code %d, want 5; it says %q, want %q and %q", name, code, stderr,
+				second.says, pid)
 		}
 	}
 	c.letGo()
@@ -50,8 +57,8 @@ func TestSecondWorkerRefused(t *testing.T) {
 	c.ready("w1")
 }
 
-// A second worker of the name of one that lives is refused on another machine, too: its files show nothing, but the
-// broker does.
+// A second worker of the name of one that lives is refused on another machine, too: its files show
+// nothing, but the broker does.
 func TestSecondWorkerElsewhereRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -60,9 +67,11 @@ func TestSecondWorkerElsewhereRefused(t *testing.T) {
 	id := c.sweep("held", held, 2)
 	c.stands(id, core.Counts{task.Running: 2})
 	elsewhere := s.through(broker.Through(t, s.url)) // another address: another lock of the name
-	code, _, stderr := call(t, append([]string{"worker", "--name", "w1", "--outputs", c.path("other"), "--revisions", c.path("revisions")},
+	code, _, stderr := call(t, append([]string{"worker", "--name", "w1", "--outputs",
+		c.path("other"), "--revisions", c.path("revisions")},
 		elsewhere.worker("w1")...)...)
-	if want := "another process takes the tasks of worker w1"; code != 5 || !strings.Contains(stderr, want) {
+	if want := "another process takes the tasks of worker w1"; code != 5 ||
+		!strings.Contains(stderr, want) {
 		t.Errorf("exit code %d, want 5; it says %q, want %q", code, stderr, want)
 	}
 	c.letGo()
@@ -71,8 +80,8 @@ func TestSecondWorkerElsewhereRefused(t *testing.T) {
 	c.verify()
 }
 
-// A worker that was cut off, and whose name another process took meanwhile, ends when it is back: what it ran goes to
-// the other, and nothing is charged for what it took.
+// A worker that was cut off, and whose name another process took meanwhile, ends when it is back:
+// what it ran goes to the other, and nothing is charged for what it took.
 func TestWorkerWhoseNameWasTakenEnds(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -82,10 +91,13 @@ func TestWorkerWhoseNameWasTakenEnds(t *testing.T) {
 	id := c.sweep("held", held, 2)
 	c.stands(id, core.Counts{task.Running: 2})
 	p.Stall()
-	second := newDaemon(t, c.dir, "second", append([]string{"worker", "--name", "w1", "--host", "second", "--slots", "2",
+	second := newDaemon(t, c.dir, "second", append([]string{"worker", "--name", "w1", "--host",
+		"second", "--slots", "2",
 		"--outputs", c.path("second"), "--revisions", c.path("revisions")}, s.worker("w1")...)...)
 	second.start()
-	eventually(t, 2*patience, "the second is the one that is known", func() bool { return c.shown("w1").Host == "second" })
+	eventually(t, 2*patience, "the second is the one that is known", func() bool {
+		return c.shown("w1").Host == "second"
+	})
 	p.Heal()
 	said := ""
 	eventually(t, patience, "health tells of two", func() bool {
@@ -94,10 +106,12 @@ func TestWorkerWhoseNameWasTakenEnds(t *testing.T) {
 		}
 		return said != ""
 	})
-	if want := "two processes have the name w1"; !strings.HasPrefix(said, want) || !strings.Contains(said, "host-w1") {
+	if want := "two processes have the name w1"; !strings.HasPrefix(said, want) ||
+		!strings.Contains(said, "host-w1") {
 		t.Errorf("health says %q, want %q", said, want)
 	}
-	if code := first.exitCode(); code != 5 || !strings.Contains(first.said(), "another process has the name of this worker") {
+	if code := first.exitCode(); code != 5 || !strings.Contains(first.said(),
+		"another process has the name of this worker") {
 		t.Errorf("the first ended with %d, want 5", code)
 	}
 	c.letGo()

@@ -17,15 +17,18 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Secrets reach the attempts on other machines, and are nowhere but in files of mode 0600 that go with what needs them.
+// Secrets reach the attempts on other machines, and are nowhere but in files of mode 0600 that go
+// with what needs them.
 func TestSecretsAreNowhereElse(t *testing.T) {
 	t.Parallel()
 	const value = "recognisable-value-of-a-secret"
 	b, s := ownBroker(t)
 	c := newCluster(t, s)
 	w := c.worker("w1", s)
-	submission := c.submission("secretive", `printf '%s\n' "$SECRETS_DIR" >"$OUTPUT_DIR/where"; test "$(cat "$SECRETS_DIR/KEY")" = "$KEY"; echo "key $KEY"; `+held, 2)
-	submission.Record.Version, submission.Record.Recipe.Secrets = task.SecretsVersion, []string{"KEY"}
+	submission := c.submission("secretive",
+		`printf '%s\n' "$SECRETS_DIR" >"$OUTPUT_DIR/where"; test "$(cat "$SECRETS_DIR/KEY")" = "$KEY"; echo "key $KEY"; `+held, 2)
+	submission.Record.Version, submission.Record.Recipe.Secrets = task.SecretsVersion,
+		[]string{"KEY"}
 	submission.Secrets = secret.Values{"KEY": value}
 	id := c.submit(submission)
 	var folders []string
@@ -33,7 +36,8 @@ func TestSecretsAreNowhereElse(t *testing.T) {
 		folders = nil
 		for n := range 2 {
 			where, _ := os.ReadFile(c.path("w1", id, strconv.Itoa(n), "where"))
-			if folder := strings.TrimSpace(string(where)); folder != "" && c.printed(id, n) == "key ********" {
+			if folder := strings.TrimSpace(string(where)); folder != "" &&
+				c.printed(id, n) == "key ********" {
 				folders = append(folders, folder)
 			}
 		}
@@ -54,7 +58,9 @@ func TestSecretsAreNowhereElse(t *testing.T) {
 		for _, folder := range append(folders, c.dir, b.Dir) {
 			grep(t, when, folder, value, allowed)
 		}
-		for _, path := range []string{"/v1/sweeps", "/v1/sweeps/" + id, "/v1/sweeps/" + id + "/results", "/v1/sweeps/" + id + "/tasks/0", "/v1/workers", "/v1/audit", "/v1/metrics"} {
+		for _, path := range []string{"/v1/sweeps", "/v1/sweeps/" + id, "/v1/sweeps/" + id +
+			"/results", "/v1/sweeps/" + id + "/tasks/0", "/v1/workers", "/v1/audit",
+			"/v1/metrics"} {
 			if text := c.answers(path); strings.Contains(text, value) || text == "" {
 				t.Errorf("%s: %s answers %q", when, path, text)
 			}
@@ -63,7 +69,8 @@ func TestSecretsAreNowhereElse(t *testing.T) {
 	}
 	b.Settle(t)
 	search("while it runs")
-	c.fault("w1", "killed", func() { w.killOf(w.guard(), w.executor()) }) // both: its files stay for the next
+	// both: its files stay for the next
+	c.fault("w1", "killed", func() { w.killOf(w.guard(), w.executor()) })
 	c.master.kill()
 	b.Down(t) // it writes what it has
 	c.master.start()
@@ -109,7 +116,8 @@ func grep(t *testing.T, when, folder, text string, allowed map[string]bool) {
 			return nil
 		}
 		looked++
-		if found := bytes.Contains(content, []byte(text)) || strings.Contains(path, text); found != allowed[path] {
+		if found := bytes.Contains(content, []byte(text)) || strings.Contains(path,
+			text); found != allowed[path] {
 			t.Errorf("%s: %s has it: %v", when, path, found)
 		}
 		return err
@@ -119,7 +127,8 @@ func grep(t *testing.T, when, folder, text string, allowed map[string]bool) {
 	}
 }
 
-// commands looks for a text in the arguments of every process, and in the environment of those of this program.
+// commands looks for a text in the arguments of every process, and in the environment of those of
+// this program.
 func commands(t *testing.T, when, text string) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -132,7 +141,8 @@ func commands(t *testing.T, when, text string) {
 			t.Errorf("%s: %s has it: %q", when, path, arguments)
 		}
 		environment, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
-		if strings.HasPrefix(string(arguments), program) && strings.Contains(string(environment), text) {
+		if strings.HasPrefix(string(arguments), program) && strings.Contains(string(environment),
+			text) {
 			t.Errorf("%s: the environment of %q has it", when, arguments)
 		}
 	}
@@ -141,9 +151,10 @@ func commands(t *testing.T, when, text string) {
 // answers is what the master's API answers to a question, byte by byte.
 func (c *cluster) answers(path string) string {
 	c.t.Helper()
-	bare := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", c.path("socket"))
-	}}}
+	bare := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", c.path("socket"))
+		}}}
 	answer, err := bare.Get("http://master" + path)
 	if err != nil {
 		c.t.Fatal(err)

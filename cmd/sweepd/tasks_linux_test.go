@@ -20,16 +20,16 @@ import (
 // revision is the one of all sweeps here: their command needs no files.
 const revision = "none"
 
-// script is what every task runs: it writes down its start, says which attempt it is, does what is asked, and says that
-// it is done.
+// script is what every task runs: it writes down its start, says which attempt it is, does what is
+// asked, and says that it is done.
 func script(do string) string {
 	return invariants.Note + "\necho \"attempt $ATTEMPT\"\n" + do + "\necho done\n"
 }
 
 // What tasks do between that.
 const (
-	// short is some milliseconds, and now and then half a second; some ignore SIGTERM, and some leave a process in a session
-	// of its own, which holds the output.
+	// short is some milliseconds, and now and then half a second; some ignore SIGTERM, and some
+	// leave a process in a session of its own, which holds the output.
 	short = `case $TASK_INDEX in
 *3) setsid sleep 300 & ;;
 *5) trap '' TERM ;;
@@ -52,8 +52,10 @@ func (c *cluster) submission(name, do string, tasks int64) api.Submission {
 	}
 	return api.Submission{Code: revision, Record: core.Record{
 		Version: task.Version, Space: s, Retry: task.Retry{Lost: 100}, Project: c.dir,
-		Recipe: task.Recipe{Definition: name, Command: []string{"sh", "-c", script(do), "task"}, Revision: revision,
-			Grace: time.Second, Env: map[string]string{"STARTS": c.path("starts"), "GO": c.path("go")}},
+		Recipe: task.Recipe{Definition: name, Command: []string{"sh", "-c", script(do), "task"},
+			Revision: revision,
+			Grace:    time.Second, Env: map[string]string{"STARTS": c.path("starts"),
+				"GO": c.path("go")}},
 	}}
 }
 
@@ -97,7 +99,8 @@ func (c *cluster) succeeded(id string) {
 	c.t.Helper()
 	h := c.stored(id).Head
 	if counts := h.Counts(); counts[task.Succeeded] != h.Total {
-		c.t.Errorf("of %d tasks of %s, %d succeeded: %v", h.Total, id, counts[task.Succeeded], counts)
+		c.t.Errorf("of %d tasks of %s, %d succeeded: %v", h.Total, id, counts[task.Succeeded],
+			counts)
 	}
 }
 

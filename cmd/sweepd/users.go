@@ -58,7 +58,8 @@ func (c *command) users(ctx *cliv2.Context) error {
 	}
 	logins, err := makeUsers(dir, workers)
 	if err == nil {
-		err = writePrivately(filepath.Join(dir, definitionsFile), rights.Definitions(ctx.String("vhost"), logins))
+		err = writePrivately(filepath.Join(dir, definitionsFile),
+			rights.Definitions(ctx.String("vhost"), logins))
 	}
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("make the users of a broker: %w", err)}
@@ -66,11 +67,13 @@ func (c *command) users(ctx *cliv2.Context) error {
 	for _, l := range logins {
 		fmt.Fprintf(c.stdout, "%-20s %s\n", l.Name, filepath.Join(dir, l.Name))
 	}
-	fmt.Fprintf(c.stdout, "\nNext, import them into the broker:\n\n    sudo rabbitmqctl import_definitions <%s\n", filepath.Join(dir, definitionsFile))
+	fmt.Fprintf(c.stdout, "\nNext, import them into the broker:\n\n    sudo rabbitmqctl "+
+		"import_definitions <%s\n", filepath.Join(dir, definitionsFile))
 	return nil
 }
 
-// makeUsers makes files with credentials for the master and for workers, beside those that are there, and returns all.
+// makeUsers makes files with credentials for the master and for workers, beside those that are
+// there, and returns all.
 func makeUsers(dir string, workers []string) (logins []rights.Login, err error) {
 	names := []string{rights.Master}
 	for _, name := range workers {
@@ -118,7 +121,8 @@ func passwordOf(file, user string) (string, error) {
 	}
 	name, password, ok := strings.Cut(strings.TrimRight(string(data), "\r\n"), ":")
 	if !ok || name != user || password == "" || strings.Contains(password, "\n") {
-		return "", fmt.Errorf("%s is not one line %s:PASSWORD; remove it, and another password is made", file, user)
+		return "", fmt.Errorf("%s is not one line %s:PASSWORD; remove it, and another password "+
+			"is made", file, user)
 	}
 	return password, nil
 }

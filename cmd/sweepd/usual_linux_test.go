@@ -25,7 +25,8 @@ func TestEachWorker(t *testing.T) {
 	}
 }
 
-// TestMemory shows what the processes of a cluster need after a thousand tasks. It asserts nothing about that.
+// TestMemory shows what the processes of a cluster need after a thousand tasks. It asserts nothing
+// about that.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -36,7 +37,8 @@ func TestMemory(t *testing.T) {
 	c.succeeded(id)
 	c.verify()
 	for name, d := range c.workers {
-		t.Logf("%s: %d kB in the executor, %d kB in the guard", name, resident(d.executor()), resident(d.guard()))
+		t.Logf("%s: %d kB in the executor, %d kB in the guard", name, resident(d.executor()),
+			resident(d.guard()))
 	}
 	t.Logf("master: %d kB", resident(c.master.guard()))
 }

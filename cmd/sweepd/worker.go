@@ -23,10 +23,10 @@ func (c *command) workerCommand() *cliv2.Command {
 	host, _ := os.Hostname()
 	return &cliv2.Command{
 		Name: "worker", Usage: "run tasks on this host", Action: c.worker,
-		Description: "Runs until SIGTERM: it then stops running tasks, within their grace period, and\n" +
-			"returns them to the master, which runs them again. A second signal stops it at\n" +
-			"once. While the broker is away, it keeps trying to connect, logs the reason, and\n" +
-			"running tasks continue.\n\n" +
+		Description: "Runs until SIGTERM: it then stops running tasks, within their grace " +
+			"period, and\nreturns them to the master, which runs them again. A second signal " +
+			"stops it at\nonce. While the broker is away, it keeps trying to connect, logs the " +
+			"reason, and\nrunning tasks continue.\n\n" +
 			"Exits with code 5 if another worker has its name or uses one of its folders, or\n" +
 			"took its name while this one was disconnected. `run-tasks workers restart NAME`\n" +
 			"ends it with code 6; a supervisor, such as the restart policy of its container,\n" +
@@ -41,6 +41,7 @@ func (c *command) workerCommand() *cliv2.Command {
 				Usage: "`NAME` of the host in output and for tasks"},
 			&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "number of cores",
 				Usage: "run up to `N` tasks at a time"},
+			cli.GPUIdleFlag(""),
 			&cliv2.StringFlag{Name: "outputs",
 				Usage: "`FOLDER` for outputs of this worker only: tasks run in FOLDER/SWEEP/INDEX"},
 			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` with the files of projects"},
@@ -76,20 +77,22 @@ func (c *command) worker(ctx *cliv2.Context) error {
 	if err := process.ProtectMemory(); err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
-	if c.executor || os.Getpid() == 1 { // who is process 1 takes everything with it, and needs no second process
+	// who is process 1 takes everything with it, and needs no second process
+	if c.executor || os.Getpid() == 1 {
 		return c.work(ctx)
 	}
 	code, err := process.RunGuarded("sweep-executor")
 	if killed, ok := errors.AsType[*process.Killed](err); ok {
-		return &cli.Error{Code: code, Err: killed, Remedy: "its tasks were ended with it; start the worker again, and they run again"}
+		return &cli.Error{Code: code, Err: killed, Remedy: "its tasks were ended with it; start " +
+			"the worker again, and they run again"}
 	} else if err != nil {
 		return err
 	}
 	return cli.Code(code)
 }
 
-// memory is what the Go runtime tries to stay below, in bytes, with projects of a few files: a worker is small beside the
-// programs whose host it is on.
+// memory is what the Go runtime tries to stay below, in bytes, with projects of a few files: a
+// worker is small beside the programs whose host it is on.
 const memory = 14 << 20
 
 func (c *command) work(ctx *cliv2.Context) (err error) {
@@ -106,6 +109,7 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	o.GPUHolder = held.holder
 	for _, folder := range slices.Compact([]string{o.Outputs, filepath.Dir(o.Spool)}) {
 		if err := held.folder(ctx.Context, folder); err != nil {
 			return err
@@ -114,7 +118,8 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	if err := held.apart(o.Outputs); err != nil {
 		return err
 	}
-	if err := worker.EndLeftovers(ctx.Context, o.Name, o.Outputs, o.SecretsFolder, log); err != nil {
+	if err := worker.EndLeftovers(ctx.Context, o.Name, o.Outputs, o.SecretsFolder,
+		log); err != nil {
 		return err
 	}
 	keeper, err := process.NewKeeper(log)
@@ -146,19 +151,27 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	case worker.Restart:
 		err = errors.Join(err, cli.Code(startAgain))
 	case worker.NameTaken:
-		err = errors.Join(err, &cli.Error{Code: cli.Machine, Err: fmt.Errorf("another process has the name of this worker, %s, and began later", o.Name),
+		err = errors.Join(err, &cli.Error{Code: cli.Machine,
+			Err: fmt.Errorf("another process has the name of this worker, %s, and began later",
+				o.Name),
 			Remedy: "let only one of them run, or give each a name of its own: --name"})
 	}
 	return err
 }
 
-// startAgain is the exit code of a worker that was asked to start again: other than 0, so that supervisors which restart
-// only what fails do so, too.
+// startAgain is the exit code of a worker that was asked to start again: other than 0, so that
+// supervisors which restart only what fails do so, too.
 const startAgain = 6
 
 func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error) {
-	o = worker.Options{Name: ctx.String("name"), Host: ctx.String("host"), Slots: ctx.Int("slots"), Inherited: os.Environ(),
-		Program: cli.Version(), Image: ctx.String("image"), Container: ctx.String("environment"), Log: log}
+	o = worker.Options{Name: ctx.String("name"), Host: ctx.String("host"), Slots: ctx.Int("slots"),
+		Inherited: os.Environ(), GPUs: worker.DetectGPUs, HideGPUs: true,
+		GPULocks: worker.GPULockFolder(os.Environ()),
+		Program:  cli.Version(), Image: ctx.String("image"), Container: ctx.String("environment"),
+		Log: log}
+	if o.GPUIdleMemory, err = cli.GPUIdle(ctx); err != nil {
+		return o, err
+	}
 	revisions, err := folder(ctx.String("revisions"))
 	if err != nil {
 		return o, err
@@ -185,7 +198,8 @@ func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error)
 	o.Revision = func(revision string) (string, error) {
 		folder := filepath.Join(revisions, revision)
 		if _, err := os.Stat(folder); err != nil {
-			return "", fmt.Errorf("the files of revision %s are not on this host: %w", revision, err)
+			return "", fmt.Errorf("the files of revision %s are not on this host: %w", revision,
+				err)
 		}
 		return folder, nil
 	}

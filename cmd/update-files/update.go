@@ -16,8 +16,8 @@ import (
 	"mlframework/sweep/definition"
 )
 
-// Limits of removing old revisions after a push: one as new as freshTime stays, as a sweep of it may
-// be about to be submitted, and the master has masterTime to answer.
+// Limits of removing old revisions after a push: one as new as freshTime stays, as a sweep of it
+// may be about to be submitted, and the master has masterTime to answer.
 const (
 	freshTime  = 10 * time.Minute
 	masterTime = 5 * time.Second
@@ -45,7 +45,7 @@ func (c *command) update(ctx *cliv2.Context) error {
 
 // bring pushes the project and tidies up.
 func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
-	if _, err := s.Place(); err != nil { // before a large project is read
+	if _, err := s.Location(); err != nil { // before a large project is read
 		return err
 	}
 	files, file, err := s.Project(ctx)
@@ -101,8 +101,8 @@ func (c *command) compare(
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		s.Printer.Warn("", fmt.Sprintf("image, volumes and container of tasks.yml were not compared "+
-			"with the workers: %v", err))
+		s.Printer.Warn("", fmt.Sprintf("image, volumes and container of tasks.yml were not "+
+			"compared with the workers: %v", err))
 		return nil
 	}
 	dir := s.Config.Options.Project

@@ -8,6 +8,16 @@
 // Package infra, commands and tests may import it. It knows neither ssh nor Docker.
 package agent
 
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"syscall"
+)
+
 // MaxText bounds what a request or an answer holds of a file, in bytes.
 const MaxText = 1 << 20
 
@@ -23,6 +33,33 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Text }
+
+// AsError returns an error as an answer, with what to do about it.
+func AsError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	e := &Error{Text: err.Error()}
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		e.Text += ": free some space there"
+	case errors.Is(err, fs.ErrPermission):
+		e.Text += ": see that the user may write there"
+	case errors.Is(err, syscall.EROFS):
+		e.Text += ": the disk is mounted read-only"
+	}
+	return e
+}
+
+// ReadBody reads the body of a request, of at most so many bytes of JSON.
+func ReadBody(r *http.Request, most int64, into any) error {
+	d := json.NewDecoder(io.LimitReader(r.Body, most))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("the request cannot be read: %w", err)
+	}
+	return nil
+}
 
 // LockRequest asks for the lock of a cluster's folder.
 type LockRequest struct {

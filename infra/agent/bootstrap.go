@@ -92,7 +92,8 @@ func Start(
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	s := &start{host: host, conn: conn, from: bufio.NewReader(conn), programs: programs, brings: brings}
+	s := &start{host: host, conn: conn, from: bufio.NewReader(conn), programs: programs,
+		brings: brings}
 	err = s.run()
 	if !stop() {
 		err = context.Cause(ctx)

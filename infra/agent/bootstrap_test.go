@@ -249,7 +249,8 @@ func TestHostsWithoutAgent(t *testing.T) {
 			if c.before != nil {
 				before = c.before(t)
 			}
-			_, err := agent.Start(t.Context(), "gpu1", hostShell(t, home, before), programs, func() {})
+			_, err := agent.Start(t.Context(), "gpu1", hostShell(t, home, before), programs,
+				func() {})
 			f, ok := errors.AsType[*agent.Fault](err)
 			if !ok || !strings.Contains(f.Cause, c.want) || f.Remedy == "" || f.Host != "gpu1" {
 				t.Errorf("%v", err)

@@ -7,16 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
 
-// Client makes requests to an agent. Its methods may be called concurrently. Their errors are *Error
-// where the agent refuses, the cause of ctx where that has ended, and what ended the connection.
+// Client makes requests to an agent. Its methods may be called concurrently. Their errors are
+// *Error where the agent refuses, the cause of ctx where that has ended, and what ended the
+// connection.
 type Client struct {
 	host  string
 	conn  net.Conn
@@ -31,8 +34,8 @@ const maxRequests = 1000
 
 // Flow-control windows, in bytes. A stream's fills a network of 100 MB/s at a round trip of 10 ms.
 // The connection's is the sum of all streams': data that is not read counts against it, so with a
-// smaller one a few unread streams would block all others. Package http documents a maximum of 4 MiB
-// for it, and accepts what HTTP/2 allows, 2 GiB.
+// smaller one a few unread streams would block all others. Package http documents a maximum of 4
+// MiB for it, and accepts what HTTP/2 allows, 2 GiB.
 const (
 	perStream     = 1 << 20
 	perConnection = maxRequests * perStream
@@ -64,8 +67,8 @@ func newClient(host string, conn net.Conn, fresh bool) *Client {
 	return c
 }
 
-// onlyConn sends all requests over one connection. The first request starts it, but not with its own
-// context, which would end it for the others.
+// onlyConn sends all requests over one connection. The first request starts it, but not with its
+// own context, which would end it for the others.
 type onlyConn func() (*http.ClientConn, error)
 
 func (o onlyConn) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -88,8 +91,8 @@ func (c *Client) Ended() bool {
 // Close ends the connection, and with it the agent.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// Do makes a request and returns its answer where the status is 2xx; the answer of another status is
-// returned as an *Error. ctx also bounds the reading of the body, which the caller closes.
+// Do makes a request and returns its answer where the status is 2xx; the answer of another status
+// is returned as an *Error. ctx also bounds the reading of the body, which the caller closes.
 func (c *Client) Do(
 	ctx context.Context, method, path string, body io.Reader,
 ) (*http.Response, error) {
@@ -105,8 +108,9 @@ func (c *Client) Do(
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err
 		}
-		return nil, fmt.Errorf("ask the agent on %s: %w", c.host, err)
+		return nil, fmt.Errorf("ask the agent on %s: %w", c.host, c.cut(err))
 	case answer.StatusCode < 300:
+		answer.Body = &answerBody{answer.Body, c}
 		return answer, nil
 	}
 	defer answer.Body.Close()
@@ -118,7 +122,33 @@ func (c *Client) Do(
 	return nil, failed
 }
 
-// call makes a request with the body in, and decodes the answer into out, both as JSON; nil is none.
+// cut returns io.ErrUnexpectedEOF for errors that say no more than that the connection has ended,
+// or was closed here: those of pipes, and those of package http, which have no name but begin
+// alike. Others, such as ssh's, say why.
+func (c *Client) cut(err error) error {
+	_, pipe := errors.AsType[*fs.PathError](err)
+	if pipe || err == net.ErrClosed || strings.HasPrefix(err.Error(), "http2: ") && c.Ended() {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// answerBody is the body of an answer.
+type answerBody struct {
+	io.ReadCloser
+	client *Client
+}
+
+func (b *answerBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		err = b.client.cut(err)
+	}
+	return n, err
+}
+
+// call makes a request with the body in, and decodes the answer into out, both as JSON; nil is
+// none.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {

@@ -51,9 +51,9 @@ func (e *ExitError) Error() string {
 
 // Output runs a program on the host, and returns its output: all that it wrote, however slowly that
 // is read. Reading ends with io.EOF where the program exited with status 0, and with an *ExitError
-// where it did not. Processes that it leaves behind go on, and what they write within two seconds is
-// part of the output. Close, and the end of ctx, end the program with its process group. One that
-// cannot be started is an *Error.
+// where it did not. Processes that it leaves behind go on, and what they write within two seconds
+// is part of the output. Close, and the end of ctx, end the program with its process group. One
+// that cannot be started is an *Error.
 func (c *Client) Output(ctx context.Context, argv ...string) (io.ReadCloser, error) {
 	text, err := json.Marshal(Exec{argv})
 	if err != nil {

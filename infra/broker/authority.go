@@ -104,7 +104,8 @@ func selfSigned(random io.Reader, names []string, from, until time.Time) (Pair, 
 	return sign(random, c, c, key, key)
 }
 
-func sign(random io.Reader, c, issuer *x509.Certificate, key *ecdsa.PrivateKey, issuerKey any) (Pair, error) {
+func sign(random io.Reader, c, issuer *x509.Certificate, key *ecdsa.PrivateKey,
+	issuerKey any) (Pair, error) {
 	der, err := x509.CreateCertificate(random, c, issuer, &key.PublicKey, issuerKey)
 	if err != nil {
 		return Pair{}, err

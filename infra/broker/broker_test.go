@@ -49,7 +49,8 @@ func client(t *testing.T, s broker.Secrets, user string) []broker.File {
 	return files
 }
 
-// Whoever trusts the authority believes a server with the certificate, under its name only, on clocks that differ by a day.
+// Whoever trusts the authority believes a server with the certificate, under its name only, on
+// clocks that differ by a day.
 func TestTheCertificateIsBelieved(t *testing.T) {
 	t.Parallel()
 	s := secrets(t)
@@ -58,7 +59,8 @@ func TestTheCertificateIsBelieved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}})
+	listener, err := tls.Listen("tcp", "127.0.0.1:0",
+		&tls.Config{Certificates: []tls.Certificate{pair}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +75,13 @@ func TestTheCertificateIsBelieved(t *testing.T) {
 		when time.Duration
 		good bool
 	}{
-		{broker.ServerName, 0, true}, {broker.ServerName, -23 * time.Hour, true}, {broker.ServerName, 364 * 24 * time.Hour, true},
+		{broker.ServerName, 0, true}, {broker.ServerName, -23 * time.Hour, true},
+		{broker.ServerName, 364 * 24 * time.Hour, true},
 		{broker.ServerName, 366 * 24 * time.Hour, false},
 		{"gpu1", 0, false}, {broker.ServerName, -48 * time.Hour, false},
 	} {
-		dialer := tls.Dialer{Config: &tls.Config{RootCAs: trust, ServerName: c.name, Time: func() time.Time { return time.Now().Add(c.when) }}}
+		dialer := tls.Dialer{Config: &tls.Config{RootCAs: trust, ServerName: c.name,
+			Time: func() time.Time { return time.Now().Add(c.when) }}}
 		conn, err := dialer.DialContext(t.Context(), "tcp", listener.Addr().String())
 		if (err == nil) != c.good {
 			t.Errorf("%s, %v: %v", c.name, c.when, err)
@@ -196,7 +200,8 @@ func TestOnlyHashesOfPasswordsReachTheBroker(t *testing.T) {
 			t.Errorf("%s has the password of another user", name)
 		}
 		seen[password] = true
-		if want := sha256.Sum256(append(raw[:4:4], password...)); string(raw[4:]) != string(want[:]) {
+		if want := sha256.Sum256(append(raw[:4:4], password...)); string(raw[4:]) != string(
+			want[:]) {
 			t.Errorf("%s: the hash is another password's", u.Name)
 		}
 		for _, f := range s.Files() {

@@ -30,8 +30,8 @@ else
 	said=$(rabbitmqctl version 2>&1) && echo "version $said" || echo "refuses $said"
 fi`
 
-// Look is what a container of an image runs, as the user of the broker, to find out whether it can be
-// one. ImageFaults reads what it prints.
+// Look is what a container of an image runs, as the user of the broker, to find out whether it can
+// be one. ImageFaults reads what it prints.
 func Look() (entrypoint, env []string) {
 	return []string{"sh", "-c", look, "sh", Data}, []string{"HOME=/tmp"}
 }
@@ -39,8 +39,8 @@ func Look() (entrypoint, env []string) {
 // version is how the number of a version begins.
 var version = regexp.MustCompile(`^version (\d{1,4})\.(\d{1,4})`)
 
-// ImageFaults finds what is missing in an image, in words, in what Look has printed in a container of
-// the user: none is nothing. Versions that it does not know are no fault.
+// ImageFaults finds what is missing in an image, in words, in what Look has printed in a container
+// of the user: none is nothing. Versions that it does not know are no fault.
 func ImageFaults(printed, user string) (faults []string) {
 	for line := range strings.Lines(printed) {
 		line = strings.TrimSpace(line)
@@ -65,7 +65,8 @@ func ImageFaults(printed, user string) (faults []string) {
 	if at >= 0 && !strings.Contains(printed, "missing rabbitmqctl") {
 		said := strings.TrimSpace(printed[at+len(refuses)-1:])
 		said = said[strings.LastIndex(said, "\n")+1:]
-		faults = append(faults, fmt.Sprintf("its RabbitMQ does not run as user %s: %.200s", user, said))
+		faults = append(faults, fmt.Sprintf("its RabbitMQ does not run as user %s: %.200s", user,
+			said))
 	}
 	return faults
 }

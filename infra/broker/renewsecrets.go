@@ -36,8 +36,8 @@ func End(certificate []byte) (time.Time, error) {
 	return c.NotAfter, nil
 }
 
-// NeedsRenewal reports which certificates are to be renewed: the broker's own, or its authority, which ends
-// before another certificate of the broker would.
+// NeedsRenewal reports which certificates are to be renewed: the broker's own, or its authority,
+// which ends before another certificate of the broker would.
 func (s Secrets) NeedsRenewal(now time.Time) (server, authority bool, err error) {
 	end, err := End(s.Server.Certificate)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // Users of the broker.
 const (
 	Master = rights.Master
-	// Shared is the user that all workers of a cluster had in common in earlier releases. It is there until the last of
-	// their containers has been replaced.
+	// Shared is the user that all workers of a cluster had in common in earlier releases. It is
+	// there until the last of their containers has been replaced.
 	Shared = "worker"
 )
 
@@ -61,12 +61,13 @@ func (s Secrets) WithUsers(random io.Reader, users []string) (Secrets, error) {
 	return s, nil
 }
 
-// definitions are the users, their rights and the policies, as load_definitions and rabbitmqctl import_definitions read
-// them. There is no guest.
+// definitions are the users, their rights and the policies, as load_definitions and rabbitmqctl
+// import_definitions read them. There is no guest.
 func (s Secrets) definitions() []byte {
 	var logins []rights.Login
 	for _, user := range s.Users() {
-		logins = append(logins, rights.Login{User: rightsOf(user), Hash: rights.Hash([4]byte(s.Salt), s.Passwords[user])})
+		logins = append(logins, rights.Login{User: rightsOf(user),
+			Hash: rights.Hash([4]byte(s.Salt), s.Passwords[user])})
 	}
 	return rights.Definitions("/", logins)
 }

@@ -16,11 +16,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// Definitions of a cluster that is taken over from a release whose workers shared a user, with nothing random in it.
+// Definitions of a cluster that is taken over from a release whose workers shared a user, with
+// nothing random in it.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	s := broker.Secrets{Salt: []byte("salt"), Passwords: map[string]string{
-		broker.Master: "m", broker.Shared: "s", broker.WorkerUser("gpu1"): "1", broker.WorkerUser("gpu2.lab"): "2",
+		broker.Master: "m", broker.Shared: "s", broker.WorkerUser("gpu1"): "1",
+		broker.WorkerUser("gpu2.lab"): "2",
 	}}
 	got := file(t, s.Files(), broker.DefinitionsFile)
 	const golden = "testdata/definitions.json"
@@ -41,7 +43,8 @@ func TestDefinitions(t *testing.T) {
 func TestUsersComeAndGo(t *testing.T) {
 	t.Parallel()
 	before := secrets(t)
-	one, two, three := broker.WorkerUser("gpu1"), broker.WorkerUser("gpu2"), broker.WorkerUser("gpu3")
+	one, two, three := broker.WorkerUser("gpu1"), broker.WorkerUser("gpu2"),
+		broker.WorkerUser("gpu3")
 	after, err := before.WithUsers(rand.Reader, []string{broker.Master, one, three})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +52,8 @@ func TestUsersComeAndGo(t *testing.T) {
 	if d := cmp.Diff([]string{broker.Master, one, three}, after.Users()); d != "" {
 		t.Error(d)
 	}
-	if after.Passwords[one] != before.Passwords[one] || after.Passwords[three] == before.Passwords[two] {
+	if after.Passwords[one] != before.Passwords[one] ||
+		after.Passwords[three] == before.Passwords[two] {
 		t.Error("who stays has another password, or who comes that of another")
 	}
 	if _, there := before.Passwords[three]; there || before.Passwords[two] == "" {
@@ -64,7 +68,8 @@ func TestUsersComeAndGo(t *testing.T) {
 	}
 }
 
-// What earlier releases have kept is read: certificates, salt and passwords stay, and a cookie is made.
+// What earlier releases have kept is read: certificates, salt and passwords stay, and a cookie is
+// made.
 func TestSecretsOfAnEarlierRelease(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/secrets-1.json")
@@ -102,7 +107,8 @@ func TestSecretsOfAnEarlierRelease(t *testing.T) {
 	if d := cmp.Diff(now, read); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}
-	for _, bad := range []string{"", "{}", `{"salt":"AAAA"}`, `{"salt":"c2FsdA==","passwords":{}}`} {
+	for _, bad := range []string{"", "{}", `{"salt":"AAAA"}`,
+		`{"salt":"c2FsdA==","passwords":{}}`} {
 		if _, err := broker.ParseSecrets([]byte(bad)); err == nil {
 			t.Errorf("%q is taken for secrets", bad)
 		}
@@ -120,13 +126,15 @@ func TestTheBrokerKeepsToItself(t *testing.T) {
 		}
 	}
 	environment := strings.Join(broker.Environment(), "\n")
-	for _, part := range []string{"ERL_EPMD_ADDRESS=127.0.0.1\n", "inet_dist_use_interface {127,0,0,1}"} {
+	for _, part := range []string{"ERL_EPMD_ADDRESS=127.0.0.1\n",
+		"inet_dist_use_interface {127,0,0,1}"} {
 		if !strings.Contains(environment+"\n", part) {
 			t.Errorf("its environment lacks %q", part)
 		}
 	}
 	s := secrets(t)
-	if cookie := string(file(t, s.Files(), ".erlang.cookie")); cookie != s.Cookie || len(cookie) < 32 || strings.Contains(environment, cookie) {
+	if cookie := string(file(t, s.Files(), ".erlang.cookie")); cookie != s.Cookie ||
+		len(cookie) < 32 || strings.Contains(environment, cookie) {
 		t.Errorf("its cookie is %q", cookie)
 	}
 }

@@ -1,11 +1,12 @@
-// Package clean writes infra-clean: the script that removes a cluster from its hosts again, with nothing but ssh, and docker
-// for this machine. Whoever wonders what it does can read it.
+// Package clean writes infra-clean: the script that removes a cluster from its hosts again, with
+// nothing but ssh, and docker for this machine. Whoever wonders what it does can read it.
 //
 // infra and the commands may import it. It is pure.
 package clean
 
 import (
 	_ "embed"
+	"regexp"
 	"strings"
 	"text/template"
 
@@ -30,7 +31,8 @@ type Host struct {
 //go:embed infra-clean.sh
 var text string
 
-var script = template.Must(template.New("infra-clean").Funcs(template.FuncMap{"quote": quote, "words": quoteAll}).Parse(text))
+var script = template.Must(template.New("infra-clean").Funcs(template.FuncMap{"quote": quote,
+	"words": quoteAll}).Parse(text))
 
 // Script is the text of infra-clean.
 func Script(c Cluster) []byte {
@@ -39,6 +41,16 @@ func Script(c Cluster) []byte {
 		panic(err) // the template is part of the program, and a test runs it
 	}
 	return []byte(b.String())
+}
+
+var nameLine = regexp.MustCompile(`(?m)^cluster='(.*)'$`)
+
+// ClusterOf returns the name of the cluster for which Script made a text; "" if it did not.
+func ClusterOf(script []byte) string {
+	if m := nameLine.FindSubmatch(script); m != nil {
+		return string(m[1])
+	}
+	return ""
 }
 
 // names is a cluster with the names of what it has on hosts.

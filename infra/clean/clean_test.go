@@ -34,7 +34,8 @@ func (s *site) write(path, text string, mode os.FileMode) {
 	}
 }
 
-// run runs the script with a home of its own and PATH's programs behind those of the site. Docker is not among them.
+// run runs the script with a home of its own and PATH's programs behind those of the site. Docker
+// is not among them.
 func (s *site) run(c clean.Cluster, args ...string) (out string, code int) {
 	s.t.Helper()
 	s.write("infra-clean", string(clean.Script(c)), 0o755)
@@ -58,7 +59,8 @@ func (s *site) is(path string) bool {
 }
 
 func local(name string) clean.Cluster {
-	return clean.Cluster{Name: name, Root: "ml/" + name, Label: "mlframework.cluster", Hosts: []clean.Host{{Name: "local"}}}
+	return clean.Cluster{Name: name, Root: "ml/" + name, Label: "mlframework.cluster",
+		Hosts: []clean.Host{{Name: "local"}}}
 }
 
 // The script that is made is what people run: shellcheck sees that, and not the template.
@@ -80,10 +82,12 @@ func TestShellcheck(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	if out, code := s.run(local("c"), "--banana"); code != 2 || !strings.Contains(out, "there is no option --banana") {
+	if out, code := s.run(local("c"), "--banana"); code != 2 || !strings.Contains(out,
+		"there is no option --banana") {
 		t.Errorf("%d: %s", code, out)
 	}
-	if out, code := s.run(local("c"), "--help"); code != 0 || !strings.Contains(out, "--volumes") || strings.Contains(out, "cluster=") {
+	if out, code := s.run(local("c"), "--help"); code != 0 || !strings.Contains(out, "--volumes") ||
+		strings.Contains(out, "cluster=") {
 		t.Errorf("%d: %s", code, out)
 	}
 }
@@ -97,7 +101,8 @@ func TestOnlyTheFolderOfThisClusterGoes(t *testing.T) {
 		marker string
 		gone   bool
 	}{
-		"its own": {mine, true}, "its own, with spaces": {spaced, true}, "another's": {`{"cluster":"other","owner":"anna"}`, false}, "nobody's": {"", false},
+		"its own": {mine, true}, "its own, with spaces": {spaced, true},
+		"another's": {`{"cluster":"other","owner":"anna"}`, false}, "nobody's": {"", false},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +116,8 @@ func TestOnlyTheFolderOfThisClusterGoes(t *testing.T) {
 			if s.is(folder) == c.gone {
 				t.Errorf("%s", out)
 			}
-			if !strings.Contains(out, "LEFT: containers") || code != 1 { // there is no Docker to ask
+			// there is no Docker to ask
+			if !strings.Contains(out, "LEFT: containers") || code != 1 {
 				t.Errorf("%d: %s", code, out)
 			}
 			if c.gone && s.is("ml") {
@@ -152,7 +158,8 @@ func TestItAsksBeforeOutputsGo(t *testing.T) {
 	s.write("ml/c/.mlframework-root", `{"cluster":"c","owner":"anna"}`, 0o600)
 	s.write("ml/c/hosts/gpu1/outputs/train-1/0/stdout.log", "x", 0o600)
 	out, code := s.run(local("c"), "--files")
-	if code != 1 || !strings.Contains(out, "1 tasks' outputs") || !strings.Contains(out, "nothing was changed") || !s.is("ml/c/hosts") {
+	if code != 1 || !strings.Contains(out, "1 tasks' outputs") || !strings.Contains(out,
+		"nothing was changed") || !s.is("ml/c/hosts") {
 		t.Errorf("%d: %s", code, out)
 	}
 }
@@ -161,34 +168,67 @@ func TestAHostThatIsAway(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	c := local("c")
-	c.Hosts = append([]clean.Host{{Name: "anna@gpu&1", SSH: []string{"-p", "22", "-o", "Batch Mode=it's", "gpu1"}}}, c.Hosts...)
-	s.write("bin/ssh", "#!/bin/sh\nprintf '<%s>' \"$@\" >>\"$HOME/asked\"\ncat >/dev/null\necho 'ssh: connect to host gpu1: No route to host' >&2\nexit 255\n", 0o755)
+	c.Hosts = append([]clean.Host{{Name: "anna@gpu&1", SSH: []string{"-p", "22", "-o",
+		"Batch Mode=it's", "gpu1"}}}, c.Hosts...)
+	s.write("bin/ssh", "#!/bin/sh\nprintf '<%s>' \"$@\" >>\"$HOME/asked\"\ncat >/dev/null\necho "+
+		"'ssh: connect to host gpu1: No route to host' >&2\nexit 255\n", 0o755)
 	out, code := s.run(c)
-	if code != 1 || !strings.Contains(out, "anna@gpu&1: ssh: connect to host gpu1") || !strings.Contains(out, "anna@gpu&1: LEFT: everything") {
+	if code != 1 || !strings.Contains(out, "anna@gpu&1: ssh: connect to host gpu1") ||
+		!strings.Contains(out, "anna@gpu&1: LEFT: everything") {
 		t.Errorf("%d: %s", code, out)
 	}
 	if !strings.Contains(out, "local: LEFT: containers") {
 		t.Errorf("it did not go on: %s", out)
 	}
 	asked, err := os.ReadFile(filepath.Join(s.home, "asked"))
-	if want := "<-a><-x><-o><LogLevel=ERROR><-o><ConnectTimeout=10><-p><22><-o><Batch Mode=it's><gpu1><exec sh -s clean 'c' 'ml/c' 'mlframework.cluster' no no>"; err != nil || string(asked) != want {
+	if want := "<-a><-x><-o><LogLevel=ERROR><-o><ConnectTimeout=10><-p><22><-o><Batch " +
+		"Mode=it's><gpu1><exec sh -s clean 'c' 'ml/c' 'mlframework.cluster' no no>"; err != nil ||
+		string(asked) != want {
 		t.Errorf("%s, %v", asked, err)
 	}
 }
 
-// Tasks name the folders of their outputs, and hosts say what they like: none of it may move the cursor of whoever is asked
-// whether to remove that, or stand for another line.
+// Whoever is asked knows which hosts will not be cleaned.
+func TestItSaysWhatItReachesBeforeItAsks(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write("ml/c/.mlframework-root", `{"cluster":"c","owner":"anna"}`, 0o600)
+	s.write("ml/c/hosts/gpu2/outputs/train-1/0/stdout.log", "x", 0o600)
+	s.write("bin/ssh", "#!/bin/sh\ncat >/dev/null\n"+
+		"echo 'ssh: connect to host gpu1: No route to host' >&2\nexit 255\n", 0o755)
+	c := local("c")
+	c.Hosts = append(c.Hosts, clean.Host{Name: "gpu1", SSH: []string{"gpu1"}})
+	out, code := s.run(c, "--files")
+	before, _, asked := strings.Cut(out, "Remove it?")
+	for _, want := range []string{"local: reached\n",
+		"gpu1: ssh: connect to host gpu1: No route to host\n",
+		"gpu1: NOT REACHED: what is there stays\n", "local: 1 tasks' outputs"} {
+		if !strings.Contains(before, want) {
+			t.Errorf("%q is not in %s", want, before)
+		}
+	}
+	if !asked || code != 1 || !s.is("ml/c/hosts") {
+		t.Errorf("%d: %s", code, out)
+	}
+}
+
+// Tasks name the folders of their outputs, and hosts say what they like: none of it may move the
+// cursor of whoever is asked whether to remove that, or stand for another line.
 func TestWhatHostsSayIsVisible(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.write("ml/c/.mlframework-root", `{"cluster":"c","owner":"anna"}`, 0o600)
 	s.write("ml/c/hosts/gpu1/outputs/train\x1b[2J\u202e\u009b1A/0/stdout.log", "x", 0o600)
-	s.write("bin/ssh", "#!/bin/sh\ncat >/dev/null\nprintf 'all \\033[1A\\033[2Kis well\\r\\n\\302\\2331A\\a'\nexit 255\n", 0o755)
+	s.write("bin/ssh", "#!/bin/sh\ncat >/dev/null\nprintf 'all \\033[1A\\033[2Kis "+
+		"well\\r\\n\\302\\2331A\\a'\nexit 255\n", 0o755)
 	c := local("c")
 	c.Hosts = append(c.Hosts, clean.Host{Name: "gpu\x1b[8m\n1/&", SSH: []string{"gpu1"}})
-	for args, want := range map[string]string{"--files": "outputs, ", "--volumes --yes": "all ?[1A?[2Kis well\n"} {
+	for args, want := range map[string]string{"--files": "outputs, ",
+		"--volumes --yes": "all ?[1A?[2Kis well\n"} {
 		out, _ := s.run(c, strings.Fields(args)...)
-		if strings.ContainsFunc(out, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }) || !strings.Contains(out, want) {
+		if strings.ContainsFunc(out, func(r rune) bool {
+			return r != '\n' && (r < ' ' || r > '~')
+		}) || !strings.Contains(out, want) {
 			t.Errorf("%s: %q", args, out)
 		}
 	}
@@ -210,7 +250,8 @@ func TestEveryShellReadsIt(t *testing.T) {
 		if shell == "busybox" {
 			args = append([]string{"sh"}, args...)
 		}
-		if out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), path,
+			args...).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", shell, err, out)
 		}
 	}

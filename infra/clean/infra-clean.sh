@@ -118,12 +118,20 @@ host() {
 		code=$?
 	fi
 	said=$(answer "$said")
-	[ "$what" != look ] || [ $code -eq 0 ] || return 0 # it will say so when it is cleaned
-	[ -z "$said" ] || printf '%s\n' "$said" | while IFS= read -r line; do printf '%s: %s\n' "$name" "$line"; done | shown
+	case $what,$code in
+	look,0) printf '%s: reached\n' "$name" | shown >&2 ;; # standard output has what would be lost
+	look,*) { lines "$said" && printf '%s: NOT REACHED: what is there stays\n' "$name" | shown; } >&2 && return 0 ;;
+	esac
+	lines "$said"
 	if [ $code -ne 0 ]; then
 		[ $code -ne 255 ] || printf '%s: LEFT: everything: ssh does not come through; run this again when it does\n' "$name" | shown
 		left=yes
 	fi
+}
+
+# lines TEXT prints every line of it behind the name of the host.
+lines() {
+	[ -z "$1" ] || printf '%s\n' "$1" | while IFS= read -r line; do printf '%s: %s\n' "$name" "$line"; done | shown
 }
 
 # shown makes what others wrote safe to show on a terminal: no control codes, and nothing that looks like what it is not.

@@ -16,8 +16,9 @@ type Build struct {
 	Pull       bool // look for a newer base in its registry
 }
 
-// BuildImage builds an image from a tar of its context, with the classic builder, the only one that is sure to be there. Every
-// line of it is reported. A step that fails is a Fault with the step's exit code. Reading tar has to end when ctx does.
+// BuildImage builds an image from a tar of its context, with the classic builder, the only one that
+// is sure to be there. Every line of it is reported. A step that fails is a Fault with the step's
+// exit code. Reading tar has to end when ctx does.
 func (e *Engine) BuildImage(ctx context.Context, tar io.Reader, b Build, report Report) error {
 	op := "build image " + b.Tag
 	if b.Tag == "" {
@@ -34,8 +35,9 @@ func (e *Engine) build(ctx context.Context, tar io.Reader, b Build, report Repor
 		args[name] = &value
 	}
 	answer, err := e.api.ImageBuild(ctx, tar, build.ImageBuildOptions{
-		Tags: []string{b.Tag}, Dockerfile: b.Dockerfile, BuildArgs: args, Labels: b.Labels, PullParent: b.Pull,
-		Remove: true, ForceRemove: true, Version: build.BuilderV1,
+		Tags: []string{b.Tag}, Dockerfile: b.Dockerfile, BuildArgs: args, Labels: b.Labels,
+		PullParent: b.Pull,
+		Remove:     true, ForceRemove: true, Version: build.BuilderV1,
 	})
 	if err != nil {
 		return err

@@ -33,6 +33,7 @@ type Container struct {
 	Command   []string // with what was Late
 	Env       []string // with that of its image
 	Mounts    []Mount  // but for tmpfs
+	Devices   []Device // those that were asked for by name
 	Memory    int64    // bytes; 0 is no limit
 	Shm, Pids int64
 }
@@ -47,15 +48,18 @@ func (e *Engine) Find(ctx context.Context, name string) (Container, error) {
 		return Container{}, e.fail("look at container "+name, err)
 	}
 	if raw.ContainerJSONBase == nil || raw.Config == nil {
-		return Container{}, e.fail("look at container "+name, errors.New("the engine's answer says nothing of it"))
+		return Container{}, e.fail("look at container "+name,
+			errors.New("the engine's answer says nothing of it"))
 	}
 	return found(raw), nil
 }
 
-// List gives the containers that have all the labels, whatever their state, those that were only created too, sorted by name.
-// An empty value stands for any. One that goes while they are looked at is left out.
+// List gives the containers that have all the labels, whatever their state, those that were only
+// created too, sorted by name. An empty value stands for any. One that goes while they are looked
+// at is left out.
 func (e *Engine) List(ctx context.Context, labels map[string]string) ([]Container, error) {
-	brief, err := e.api.ContainerList(ctx, container.ListOptions{All: true, Filters: labelled(labels)})
+	brief, err := e.api.ContainerList(ctx, container.ListOptions{All: true,
+		Filters: labelled(labels)})
 	if err != nil {
 		return nil, e.fail("list containers", err)
 	}
@@ -108,6 +112,7 @@ func found(raw container.InspectResponse) Container {
 			c.Mounts = append(c.Mounts, one)
 		}
 	}
+	c.Devices = devices(raw.HostConfig)
 	if s := raw.State; s != nil {
 		c.State, c.Exit, c.Started = s.Status, s.ExitCode, moment(s.StartedAt)
 	}
@@ -115,6 +120,24 @@ func found(raw container.InspectResponse) Container {
 		c.Ports = published(n.Ports)
 	}
 	return c
+}
+
+// devices are the device requests of a container that name what they want.
+func devices(h *container.HostConfig) (all []Device) {
+	if h == nil {
+		return nil
+	}
+	for _, r := range h.DeviceRequests {
+		if len(r.DeviceIDs) == 0 {
+			continue
+		}
+		d := Device{Driver: r.Driver, IDs: r.DeviceIDs}
+		if len(r.Capabilities) > 0 {
+			d.Capabilities = r.Capabilities[0]
+		}
+		all = append(all, d)
+	}
+	return all
 }
 
 // moment reads a time of the engine, which writes year 1 for never.
@@ -131,7 +154,8 @@ func published(ports nat.PortMap) (all []Port) {
 	for inside, outside := range ports {
 		for _, o := range outside {
 			port, _ := strconv.Atoi(o.HostPort) // the engine's own digits
-			all = append(all, Port{Host: o.HostIP, Port: port, Container: inside.Int(), UDP: inside.Proto() == "udp"})
+			all = append(all, Port{Host: o.HostIP, Port: port, Container: inside.Int(),
+				UDP: inside.Proto() == "udp"})
 		}
 	}
 	slices.SortFunc(all, func(a, b Port) int {

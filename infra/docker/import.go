@@ -24,8 +24,8 @@ type ImageConfig struct {
 	Arch       string   // as Go has it; "": the host's
 }
 
-// ImportImage makes an image of one layer out of a tar of its files, on no base, and names it ref: an image with nothing in it
-// but what was put there. Reading tar has to end when ctx does.
+// ImportImage makes an image of one layer out of a tar of its files, on no base, and names it ref:
+// an image with nothing in it but what was put there. Reading tar has to end when ctx does.
 func (e *Engine) ImportImage(ctx context.Context, tar io.Reader, c ImageConfig, ref string) error {
 	op := "import image " + ref
 	if ref == "" {
@@ -40,7 +40,8 @@ func (e *Engine) importTar(ctx context.Context, tar io.Reader, c ImageConfig, re
 	if c.Arch != "" {
 		options.Platform = "linux/" + c.Arch
 	}
-	answer, err := e.api.ImageImport(ctx, image.ImportSource{Source: tar, SourceName: "-"}, ref, options)
+	answer, err := e.api.ImageImport(ctx, image.ImportSource{Source: tar, SourceName: "-"}, ref,
+		options)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -12,10 +13,15 @@ type Info struct {
 	Version       string   // of the engine: "20.10.24"
 	CgroupVersion string   // "1" or "2"
 	Security      []string // "seccomp", "apparmor", "rootless", "userns", ...
-	CDIDevices    []string // "nvidia.com/gpu=0", ...; only from Engine 28.2 on
+	Root          string   // folder of its data: "/var/lib/docker"
+	Runtimes      []string // "runc", "nvidia", ..., sorted
+	// where it looks for CDI specifications; none: that is turned off, or it is older than 25
+	CDISpecDirs []string
+	CDIDevices  []string // "nvidia.com/gpu=0", ...; only from Engine 28.2 on
 }
 
-// Rootless tells whether the engine runs as an ordinary user, in which case uids inside and outside differ.
+// Rootless tells whether the engine runs as an ordinary user, in which case uids inside and outside
+// differ.
 func (i Info) Rootless() bool { return slices.Contains(i.Security, "rootless") }
 
 // Info asks the engine for what it is.
@@ -24,7 +30,9 @@ func (e *Engine) Info(ctx context.Context) (Info, error) {
 	if err != nil {
 		return Info{}, e.fail("ask docker what it is", err)
 	}
-	i := Info{ID: raw.ID, Version: raw.ServerVersion, CgroupVersion: raw.CgroupVersion}
+	i := Info{ID: raw.ID, Version: raw.ServerVersion, CgroupVersion: raw.CgroupVersion,
+		Root: raw.DockerRootDir, Runtimes: slices.Sorted(maps.Keys(raw.Runtimes)),
+		CDISpecDirs: raw.CDISpecDirs}
 	if i.CgroupVersion == "" {
 		i.CgroupVersion = "1" // Engines before 20.10 know no other
 	}

@@ -17,11 +17,12 @@ type LogOptions struct {
 	Times  bool      // each line begins with its time, RFC 3339
 }
 
-// Logs writes to out what a container printed, output and error in the order in which Docker took them in. While it follows it ends with
-// the container, or as Cancelled with the context.
+// Logs writes to out what a container printed, output and error in the order in which Docker took
+// them in. While it follows it ends with the container, or as Cancelled with the context.
 func (e *Engine) Logs(ctx context.Context, name string, o LogOptions, out io.Writer) error {
 	op := "read the log of container " + name
-	ask := container.LogsOptions{ShowStdout: true, ShowStderr: true, Follow: o.Follow, Timestamps: o.Times}
+	ask := container.LogsOptions{ShowStdout: true, ShowStderr: true, Follow: o.Follow,
+		Timestamps: o.Times}
 	if o.Tail > 0 {
 		ask.Tail = strconv.Itoa(o.Tail)
 	}

@@ -44,7 +44,8 @@ func TestLogsFollowToTheEnd(t *testing.T) {
 	}
 	// Docker reads the two streams apart: their order among each other is not kept.
 	text := out.String()
-	if len(text) != len("ready\nwarned\nleaving\n") || !strings.Contains(text, "warned\n") || strings.Index(text, "ready\n") > strings.Index(text, "leaving\n") {
+	if len(text) != len("ready\nwarned\nleaving\n") || !strings.Contains(text, "warned\n") ||
+		strings.Index(text, "ready\n") > strings.Index(text, "leaving\n") {
 		t.Errorf("the log is %q", text)
 	}
 	want(t, e.Logs(ctx, name(), docker.LogOptions{}, &out), docker.NotFound)
@@ -54,11 +55,13 @@ func TestLogsOfSomeLines(t *testing.T) {
 	t.Parallel()
 	ctx, e := bounded(t), engine(t)
 	s := spec(t, "print", "5000")
-	if _, out := output(t, s); !strings.HasPrefix(out, "line 0\n") || strings.Count(out, "\n") != 5000 {
+	if _, out := output(t, s); !strings.HasPrefix(out, "line 0\n") ||
+		strings.Count(out, "\n") != 5000 {
 		t.Errorf("the log has %d lines", strings.Count(out, "\n"))
 	}
 	var out bytes.Buffer
-	if err := e.Logs(ctx, s.Name, docker.LogOptions{Tail: 2}, &out); err != nil || out.String() != "line 4998\nline 4999\n" {
+	if err := e.Logs(ctx, s.Name, docker.LogOptions{Tail: 2}, &out); err != nil ||
+		out.String() != "line 4998\nline 4999\n" {
 		t.Errorf("the last two are %q, %v", out.String(), err)
 	}
 	out.Reset()
@@ -71,7 +74,8 @@ func TestLogsOfSomeLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Reset()
-	if err := e.Logs(ctx, s.Name, docker.LogOptions{Since: when.Add(time.Second)}, &out); err != nil || out.Len() > 0 {
+	if err := e.Logs(ctx, s.Name, docker.LogOptions{Since: when.Add(time.Second)},
+		&out); err != nil || out.Len() > 0 {
 		t.Errorf("after the last there is %q, %v", out.String(), err)
 	}
 }

@@ -91,7 +91,8 @@ func sweep(e *docker.Engine) (err error) {
 	return err
 }
 
-// engine gives this machine's engine. Where there is none it skips the test, or fails it where CI=true.
+// engine gives this machine's engine. Where there is none it skips the test, or fails it where
+// CI=true.
 func engine(t testing.TB) *docker.Engine {
 	t.Helper()
 	e, err := shared()
@@ -125,7 +126,8 @@ var probe = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "probe")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./testdata/probe")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file,
+		"./testdata/probe")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+runtime.GOARCH)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)
@@ -133,7 +135,8 @@ var probe = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(file)
 })
 
-// rootfs is a tar with the program, a folder of uid 1234 with a file, and an open /tmp. What it is for makes it a layer of its own.
+// rootfs is a tar with the program, a folder of uid 1234 with a file, and an open /tmp. What it is
+// for makes it a layer of its own.
 func rootfs(t testing.TB, what string) io.Reader {
 	t.Helper()
 	program, err := probe()
@@ -154,7 +157,8 @@ func rootfs(t testing.TB, what string) io.Reader {
 		{"data/first", 0o640, 1234, 1235, []byte("from the image\n")},
 		{"what", 0o644, 0, 0, []byte(mark + what)},
 	} {
-		h := &tar.Header{Name: f.name, Mode: f.mode, Uid: f.uid, Gid: f.gid, Size: int64(len(f.data)), Typeflag: tar.TypeReg}
+		h := &tar.Header{Name: f.name, Mode: f.mode, Uid: f.uid, Gid: f.gid,
+			Size: int64(len(f.data)), Typeflag: tar.TypeReg}
 		if strings.HasSuffix(f.name, "/") {
 			h.Typeflag = tar.TypeDir
 		}

@@ -18,11 +18,13 @@ type Bridge struct {
 
 // CreateNetwork makes a network. Conflict when the name is taken.
 func (e *Engine) CreateNetwork(ctx context.Context, b Bridge) (id string, err error) {
-	made, err := e.api.NetworkCreate(ctx, b.Name, network.CreateOptions{Driver: "bridge", Internal: b.Internal, Labels: b.Labels})
+	made, err := e.api.NetworkCreate(ctx, b.Name, network.CreateOptions{Driver: "bridge",
+		Internal: b.Internal, Labels: b.Labels})
 	return made.ID, e.fail("create network "+b.Name, err)
 }
 
-// ListNetworks gives the bridge networks that have all the labels, sorted by name. An empty value stands for any.
+// ListNetworks gives the bridge networks that have all the labels, sorted by name. An empty value
+// stands for any.
 func (e *Engine) ListNetworks(ctx context.Context, labels map[string]string) ([]Bridge, error) {
 	f := labelled(labels)
 	f.Add("driver", "bridge")

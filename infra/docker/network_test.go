@@ -20,7 +20,8 @@ func TestContainersFindEachOtherInTheirNetworks(t *testing.T) {
 		want(t, err, docker.Conflict, n.Name)
 	}
 	both := spec(t, "listen", ":700")
-	both.Networks = []docker.Network{{Name: inner.Name, Aliases: []string{"server"}}, {Name: outer.Name, Aliases: []string{"front"}}}
+	both.Networks = []docker.Network{{Name: inner.Name, Aliases: []string{"server"}},
+		{Name: outer.Name, Aliases: []string{"front"}}}
 	run(t, both)
 	await(t, both.Name, "listening")
 	dial := func(network, address, wait string) int {
@@ -51,7 +52,8 @@ func TestContainersFindEachOtherInTheirNetworks(t *testing.T) {
 	}
 }
 
-// TestAnInternalNetworkLeadsNowhere tries the address of the engine's own side of another bridge, where a port is open.
+// TestAnInternalNetworkLeadsNowhere tries the address of the engine's own side of another bridge,
+// where a port is open.
 func TestAnInternalNetworkLeadsNowhere(t *testing.T) {
 	t.Parallel()
 	ctx, e := bounded(t), engine(t)

@@ -9,8 +9,8 @@ import (
 
 // Open reaches the engine of a host and agrees with it on a version of the API.
 //
-// Errors are Faults. TooOld: it answers, but speaks nothing that this package does. Gone: it cannot be reached; the text is
-// that of the host's Dial.
+// Errors are Faults. TooOld: it answers, but speaks nothing that this package does. Gone: it cannot
+// be reached; the text is that of the host's Dial.
 func Open(ctx context.Context, host Host) (*Engine, error) {
 	e := &Engine{on: host}
 	err := e.greet(ctx)
@@ -41,7 +41,8 @@ func (e *Engine) greet(ctx context.Context) (err error) {
 	}
 	if pong.APIVersion == "" || versions.LessThan(pong.APIVersion, minAPI) {
 		return &Fault{Kind: TooOld, Op: "reach docker", Host: e.on.Name, Detail: fmt.Sprintf(
-			"the engine speaks API version %q; mlframework needs %s, which Docker 19.03 brought: upgrade Docker there", pong.APIVersion, minAPI)}
+			"the engine speaks API version %q; mlframework needs %s, which Docker 19.03 brought: "+
+				"upgrade Docker there", pong.APIVersion, minAPI)}
 	}
 	e.api.NegotiateAPIVersionPing(pong)
 	return nil

@@ -36,7 +36,8 @@ func TestOpenWithoutAnEngine(t *testing.T) {
 	_, err := docker.Open(bounded(t), docker.Host{Name: "gpu1",
 		Dial: func(context.Context) (net.Conn, error) { return nil, why }})
 	want(t, err, docker.Gone)
-	if err.Error() != "reach docker on gpu1: Docker is not installed there" || !errors.Is(err, why) {
+	if err.Error() != "reach docker on gpu1: Docker is not installed there" ||
+		!errors.Is(err, why) {
 		t.Error(err)
 	}
 }
@@ -50,7 +51,8 @@ func front(t *testing.T, change func(*http.Response) error) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn,
+		error) {
 		return local{}.dial(ctx)
 	}}
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "docker"})

@@ -17,7 +17,8 @@ type Progress struct {
 	Total  int64  // bytes; 0 when not known
 }
 
-// Report is told of progress, one call at a time. Nil is told nothing. It should return quickly, since the work waits for it.
+// Report is told of progress, one call at a time. Nil is told nothing. It should return quickly,
+// since the work waits for it.
 type Report func(Progress)
 
 // one gives a Report that may be called concurrently.
@@ -36,7 +37,8 @@ func (r Report) one() Report {
 // mostMessage is the longest message of a stream: the most a line of a build may be.
 const mostMessage = 1 << 20
 
-// message is one line of the streams in which engines report. Those that end badly do so with status 200 and an error here.
+// message is one line of the streams in which engines report. Those that end badly do so with
+// status 200 and an error here.
 type message struct {
 	ID       string
 	Status   string
@@ -47,7 +49,8 @@ type message struct {
 	Error string
 }
 
-// messages reads such a stream to its end. It reports every line, and hands each message to a caller who looks for something.
+// messages reads such a stream to its end. It reports every line, and hands each message to a
+// caller who looks for something.
 func messages(r io.Reader, report Report, each func(message)) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4<<10), mostMessage)

@@ -13,9 +13,10 @@ import (
 
 // PullImage fetches an image from its registry. Without a tag or digest it fetches "latest".
 //
-// An engine has no logins: they belong to the user, in ~/.docker/config.json of the host or behind a credential helper of it.
-// Rather than carry them here and back, the host's own docker command pulls where the registry refuses without a login; it
-// finds them as it does for the user. Faults: NotFound, Unauthorized (with the command that logs in), NoSpace.
+// An engine has no logins: they belong to the user, in ~/.docker/config.json of the host or behind
+// a credential helper of it. Rather than carry them here and back, the host's own docker command
+// pulls where the registry refuses without a login; it finds them as it does for the user. Faults:
+// NotFound, Unauthorized (with the command that logs in), NoSpace.
 func (e *Engine) PullImage(ctx context.Context, ref string, report Report) error {
 	op := "pull image " + ref
 	report = report.one()
@@ -33,7 +34,8 @@ func (e *Engine) PullImage(ctx context.Context, ref string, report Report) error
 	default:
 		return err
 	}
-	refused.Detail += fmt.Sprintf(": when the name is right, log in there with `docker login%s`", registry(ref))
+	refused.Detail += fmt.Sprintf(": when the name is right, log in there with `docker login%s`",
+		registry(ref))
 	return refused
 }
 
@@ -59,7 +61,8 @@ func registry(ref string) string {
 	return ""
 }
 
-// byCommand pulls "$1" and says at last how that ended. A login belongs to the user also where root has to pull.
+// byCommand pulls "$1" and says at last how that ended. A login belongs to the user also where root
+// has to pull.
 const byCommand = `exec 2>&1
 sudo=
 docker version >/dev/null 2>&1 || sudo='sudo -n'
@@ -95,7 +98,8 @@ func readPull(r io.Reader, report Report) error {
 			if code == "0" {
 				return nil
 			}
-			return fmt.Errorf("docker pull ended with exit code %s: %s", code, strings.Join(said, "; "))
+			return fmt.Errorf("docker pull ended with exit code %s: %s", code,
+				strings.Join(said, "; "))
 		}
 		report(Progress{Status: line})
 		said = append(said[max(0, len(said)-2):], line) // the last three say what went wrong

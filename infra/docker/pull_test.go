@@ -26,7 +26,8 @@ const (
 	htpasswd = "anna:$2a$05$gGwl26wUkUqQzw3ze9h.T.1wYzVCMSKGrx0/j/mEQOjKPadtsRYCG\n"
 )
 
-// registry runs Debian's docker-registry on the loopback, which engines trust without TLS, and gives its address.
+// registry runs Debian's docker-registry on the loopback, which engines trust without TLS, and
+// gives its address.
 func registry(t *testing.T, login bool) (address string) {
 	t.Helper()
 	for _, program := range []string{"docker-registry", "docker"} {
@@ -50,7 +51,8 @@ func tryRegistry(t *testing.T, login bool) string {
 	}
 	address := l.Addr().String()
 	l.Close()
-	config := fmt.Sprintf("version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %q, headers: {Folder: [%s]}}\n",
+	config := fmt.Sprintf("version: 0.1\nlog: {level: error}\nstorage: {filesystem: "+
+		"{rootdirectory: %s}}\nhttp: {addr: %q, headers: {Folder: [%s]}}\n",
 		dir, address, dir)
 	if login {
 		config += fmt.Sprintf("auth: {htpasswd: {realm: tests, path: %s/htpasswd}}\n", dir)
@@ -78,7 +80,9 @@ func tryRegistry(t *testing.T, login bool) string {
 			t.Logf("the registry said:\n%s", said.String())
 		}
 	})
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second} // then it is asked again
+	// then it is asked again
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout: 5 * time.Second}
 	for ctx := bounded(t); ; {
 		answer, err := client.Get("http://" + address + "/v2/")
 		if err == nil {
@@ -139,10 +143,14 @@ func TestPull(t *testing.T) {
 	ref := pushed(t, address, t.TempDir())
 	ctx, e := bounded(t), engine(t)
 	var seen []docker.Progress
-	if err := e.PullImage(ctx, ref, func(p docker.Progress) { seen = append(seen, p) }); err != nil {
+	if err := e.PullImage(ctx, ref, func(p docker.Progress) {
+		seen = append(seen, p)
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(seen, func(p docker.Progress) bool { return p.Total > 0 && p.Done == p.Total }) {
+	if !slices.ContainsFunc(seen, func(p docker.Progress) bool {
+		return p.Total > 0 && p.Done == p.Total
+	}) {
 		t.Errorf("reported is %+v", seen)
 	}
 	i, err := e.FindImage(ctx, ref)
@@ -187,16 +195,21 @@ func TestPullWithTheLoginOfTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer bare.Close()
-	want(t, bare.PullImage(bounded(t), ref, nil), docker.Unauthorized, "docker login "+address, "exit code 127")
+	want(t, bare.PullImage(bounded(t), ref, nil), docker.Unauthorized, "docker login "+address,
+		"exit code 127")
 	e := open(dir)
 	var seen []docker.Progress
-	if err := e.PullImage(bounded(t), ref, func(p docker.Progress) { seen = append(seen, p) }); err != nil {
+	if err := e.PullImage(bounded(t), ref, func(p docker.Progress) {
+		seen = append(seen, p)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if i, err := e.FindImage(bounded(t), ref); err != nil || i.Labels["from"] != address {
 		t.Errorf("pulled is %+v, %v", i, err)
 	}
-	if !slices.ContainsFunc(seen, func(p docker.Progress) bool { return strings.HasSuffix(p.Status, ": Pull complete") }) {
+	if !slices.ContainsFunc(seen, func(p docker.Progress) bool {
+		return strings.HasSuffix(p.Status, ": Pull complete")
+	}) {
 		t.Errorf("reported is %+v", seen)
 	}
 }
@@ -204,8 +217,10 @@ func TestPullWithTheLoginOfTheHost(t *testing.T) {
 func TestReadPull(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct{ in, err string }{
-		"done":     {"latest: Pulling from library/x\nabc: Pull complete\nStatus: Downloaded newer image\nexit 0\n", ""},
-		"refused":  {"Error response from daemon: no basic auth credentials\nexit 1\n", "exit code 1: Error response from daemon: no basic auth"},
+		"done": {"latest: Pulling from library/x\nabc: Pull complete\nStatus: Downloaded " +
+			"newer image\nexit 0\n", ""},
+		"refused": {"Error response from daemon: no basic auth credentials\nexit 1\n",
+			"exit code 1: Error response from daemon: no basic auth"},
 		"no such":  {"sh: 2: docker: not found\nexit 127\n", "exit code 127"},
 		"cut":      {"abc: Downloading\n", "cut short"},
 		"too long": {strings.Repeat("x", 2<<20), "too long"},
@@ -213,7 +228,8 @@ func TestReadPull(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			err := docker.ReadPull(strings.NewReader(c.in), func(docker.Progress) {})
-			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(),
+				c.err) {
 				t.Errorf("%q gives %v", c.in[:min(len(c.in), 80)], err)
 			}
 			if title == "cut" && !errors.Is(err, io.ErrUnexpectedEOF) {

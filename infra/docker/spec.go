@@ -13,14 +13,14 @@ const HashLabel = "mlframework.spec"
 // hashVersion changes when the same Spec is to make another container than before.
 const hashVersion = "1"
 
-// Spec is a container as it is wanted. The zero value of each field leaves it to the image or to the engine, but for Name and
-// Image, which are needed. It is no place for secrets: `docker inspect` shows all of it.
+// Spec is a container as it is wanted. The zero value of each field leaves it to the image or to
+// the engine, but for Name and Image, which are needed. It is no place for secrets: `docker
+// inspect` shows all of it.
 type Spec struct {
 	Name       string            `json:",omitempty"`
 	Image      string            `json:",omitempty"` // a reference, or an id
 	Entrypoint []string          `json:",omitempty"`
 	Command    []string          `json:",omitempty"`
-	Dir        string            `json:",omitempty"` // in which the command starts
 	Env        []string          `json:",omitempty"` // NAME=value
 	User       string            `json:",omitempty"` // "UID:GID"
 	Groups     []string          `json:",omitempty"` // more groups of the user, by number
@@ -30,27 +30,23 @@ type Spec struct {
 	Mounts   []Mount   `json:",omitempty"`
 	Ports    []Port    `json:",omitempty"`
 	Networks []Network `json:",omitempty"` // none: the engine's default bridge
-	Hosts    []string  `json:",omitempty"` // lines of /etc/hosts: "NAME:ADDRESS"
 	Devices  []Device  `json:",omitempty"`
 
 	ReadOnly        bool     `json:",omitempty"` // the root file system
 	DropCaps        []string `json:",omitempty"` // "ALL", or names
-	AddCaps         []string `json:",omitempty"`
 	NoNewPrivileges bool     `json:",omitempty"`
-	Init            bool     `json:",omitempty"` // a process 1 that reaps
 
-	CPUs     float64 `json:",omitempty"`
-	Memory   int64   `json:",omitempty"` // bytes
-	Shm      int64   `json:",omitempty"` // bytes of /dev/shm; the engine's default is 64 MiB
-	Pids     int64   `json:",omitempty"` // most processes and threads
-	OOMScore int     `json:",omitempty"` // -1000 (killed last) to 1000; an engine that is not root's may only raise it
+	Memory int64 `json:",omitempty"` // bytes
+	Shm    int64 `json:",omitempty"` // bytes of /dev/shm; the engine's default is 64 MiB
+	Pids   int64 `json:",omitempty"` // most processes and threads
 
-	Restart string        `json:",omitempty"` // "no", "always", "unless-stopped", "on-failure"
-	Grace   time.Duration `json:",omitempty"` // between SIGTERM and SIGKILL when Docker stops it; whole seconds, the default is 10
-	Log     Log           `json:",omitzero"`
+	Restart string `json:",omitempty"` // "no", "always", "unless-stopped", "on-failure"
+	// between SIGTERM and SIGKILL when Docker stops it; whole seconds, the default is 10
+	Grace time.Duration `json:",omitempty"`
+	Log   Log           `json:",omitzero"`
 
-	// Late is more of Command that is known only when the container is made, such as the image's digest. It is not in the Hash: what
-	// was planned without it is the same container.
+	// Late is more of Command that is known only when the container is made, such as the image's
+	// digest. It is not in the Hash: what was planned without it is the same container.
 	Late []string `json:"-"`
 }
 
@@ -60,8 +56,8 @@ type Mount struct {
 	ReadOnly bool   `json:",omitempty"`
 
 	Bind string `json:",omitempty"` // an absolute path of the host, which must exist
-	// Volume is a name. An empty volume begins with the files and the owner of the image's folder; one that is missing is made,
-	// without labels.
+	// Volume is a name. An empty volume begins with the files and the owner of the image's folder;
+	// one that is missing is made, without labels.
 	Volume string `json:",omitempty"`
 	Tmpfs  *Tmpfs `json:",omitempty"`
 }
@@ -88,23 +84,24 @@ type Network struct {
 	Aliases []string `json:",omitempty"` // names by which the others of the network find it
 }
 
-// Device asks for devices: by CDI name with Driver "cdi" (Engine 28.2, or the feature on), else through the driver's hook, as
-// {"nvidia", UUIDs, {"gpu"}}.
+// Device asks for devices: by CDI name with Driver "cdi" (Engine 28.2, or the feature on), else
+// through the driver's hook, as {"nvidia", UUIDs, {"gpu"}}.
 type Device struct {
 	Driver       string   `json:",omitempty"`
 	IDs          []string `json:",omitempty"`
 	Capabilities []string `json:",omitempty"` // all of them
 }
 
-// Log is how the engine keeps what a container prints. The zero value is the engine's default, which often has no limit.
+// Log is how the engine keeps what a container prints. The zero value is the engine's default,
+// which often has no limit.
 type Log struct {
 	Driver  string `json:",omitempty"` // "json-file", "local"
 	MaxSize int64  `json:",omitempty"` // bytes of one file
 	Files   int    `json:",omitempty"` // how many are kept
 }
 
-// Hash is the same for the same Spec, over processes and releases, and another when anything in it changes. The Image counts as
-// it is written: where a tag may move, write the digest.
+// Hash is the same for the same Spec, over processes and releases, and another when anything in it
+// changes. The Image counts as it is written: where a tag may move, write the digest.
 func (s Spec) Hash() string {
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -11,27 +11,28 @@ import (
 // full is a Spec with every field set.
 func full() docker.Spec {
 	return docker.Spec{
-		Name: "n", Image: "i", Entrypoint: []string{"e"}, Command: []string{"c"}, Dir: "/d", Env: []string{"A=1"}, User: "1:2",
+		Name: "n", Image: "i", Entrypoint: []string{"e"}, Command: []string{"c"},
+		Env: []string{"A=1"}, User: "1:2",
 		Groups: []string{"3"}, Hostname: "h", Labels: map[string]string{"a": "1", "b": "2"},
 		Mounts: []docker.Mount{{At: "/m", ReadOnly: true, Bind: "/b", Volume: "v",
 			Tmpfs: &docker.Tmpfs{Size: 1, Exec: true, Mode: "700", User: "1:2"}}},
 		Ports:    []docker.Port{{Host: "127.0.0.1", Port: 1, Container: 2, UDP: true}},
 		Networks: []docker.Network{{Name: "net", Aliases: []string{"al"}}},
-		Hosts:    []string{"x:1.2.3.4"},
-		Devices:  []docker.Device{{Driver: "cdi", IDs: []string{"nvidia.com/gpu=0"}, Capabilities: []string{"gpu"}}},
-		ReadOnly: true, DropCaps: []string{"ALL"}, AddCaps: []string{"CHOWN"}, NoNewPrivileges: true, Init: true,
-		CPUs: 1.5, Memory: 1, Shm: 2, Pids: 3, OOMScore: 4, Restart: "always", Grace: time.Second,
+		Devices: []docker.Device{{Driver: "cdi", IDs: []string{"nvidia.com/gpu=0"},
+			Capabilities: []string{"gpu"}}},
+		ReadOnly: true, DropCaps: []string{"ALL"}, NoNewPrivileges: true,
+		Memory: 1, Shm: 2, Pids: 3, Restart: "always", Grace: time.Second,
 		Log: docker.Log{Driver: "local", MaxSize: 1, Files: 2},
 	}
 }
 
-// TestHashIsKept fails when a release would replace every container of the one before. That may be wanted: then hashVersion
-// changes, and these with it.
+// TestHashIsKept fails when a release would replace every container of the one before. That may be
+// wanted: then hashVersion changes, and these with it.
 func TestHashIsKept(t *testing.T) {
 	t.Parallel()
 	for wanted, s := range map[string]docker.Spec{
 		"2abb749635de1a7f1d45ce3a27636ef3": {},
-		"9c6d94eef6b27e67f8c955215ba09851": full(),
+		"ee2d9ac344dd8a84140834e618ff2ca8": full(),
 	} {
 		if got := s.Hash(); got != wanted {
 			t.Errorf("hash %s, not %s", got, wanted)
@@ -73,20 +74,21 @@ func TestEveryFieldChangesTheHash(t *testing.T) {
 	}
 }
 
-func TestPinned(t *testing.T) {
+func TestDigest(t *testing.T) {
 	t.Parallel()
-	pulled := docker.Image{ID: "sha256:1", Digests: []string{"other/python@sha256:3", "python@sha256:2"}}
+	pulled := docker.Image{ID: "sha256:1", Digests: []string{"other/python@sha256:3",
+		"python@sha256:2"}}
 	for _, c := range []struct {
 		image     docker.Image
 		ref, want string
 	}{
-		{docker.Image{ID: "sha256:1"}, "ours:build-1", "ours:build-1@sha256:1"},
-		{pulled, "python:3.12", "python:3.12@sha256:2"},
-		{pulled, "python", "python@sha256:2"},
-		{pulled, "renamed:1", "renamed:1@sha256:3"},
-		{pulled, "python@sha256:2", "python@sha256:2"},
+		{docker.Image{ID: "sha256:1"}, "ours:build-1", ""},
+		{pulled, "python:3.12", "sha256:2"},
+		{pulled, "python", "sha256:2"},
+		{pulled, "renamed:1", "sha256:3"},
+		{pulled, "python@sha256:2", "sha256:2"},
 	} {
-		if got := c.image.Pinned(c.ref); got != c.want {
+		if got := c.image.Digest(c.ref); got != c.want {
 			t.Errorf("%s is %s, not %s", c.ref, got, c.want)
 		}
 	}

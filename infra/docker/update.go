@@ -11,7 +11,8 @@ type Limits struct{ Memory, Pids int64 }
 
 // Update gives a container other limits, whether it runs or not. NotFound when it is not there.
 func (e *Engine) Update(ctx context.Context, name string, l Limits) error {
-	r := container.Resources{Memory: l.Memory, MemorySwap: 2 * l.Memory} // as the engine has it by itself
+	// as the engine has it by itself
+	r := container.Resources{Memory: l.Memory, MemorySwap: 2 * l.Memory}
 	if l.Pids > 0 {
 		r.PidsLimit = &l.Pids
 	}

@@ -14,13 +14,15 @@ type Volume struct {
 	Labels map[string]string
 }
 
-// CreateVolume makes a volume on the host's disk. One of that name that is there stays as it is, with the labels it has.
+// CreateVolume makes a volume on the host's disk. One of that name that is there stays as it is,
+// with the labels it has.
 func (e *Engine) CreateVolume(ctx context.Context, v Volume) error {
 	_, err := e.api.VolumeCreate(ctx, volume.CreateOptions{Name: v.Name, Labels: v.Labels})
 	return e.fail("create volume "+v.Name, err)
 }
 
-// ListVolumes gives the volumes that have all the labels, sorted by name. An empty value stands for any.
+// ListVolumes gives the volumes that have all the labels, sorted by name. An empty value stands for
+// any.
 func (e *Engine) ListVolumes(ctx context.Context, labels map[string]string) ([]Volume, error) {
 	raw, err := e.api.VolumeList(ctx, volume.ListOptions{Filters: labelled(labels)})
 	if err != nil {
@@ -34,7 +36,8 @@ func (e *Engine) ListVolumes(ctx context.Context, labels map[string]string) ([]V
 	return all, nil
 }
 
-// RemoveVolume removes a volume and what is in it. Conflict while a container has it, running or not.
+// RemoveVolume removes a volume and what is in it. Conflict while a container has it, running or
+// not.
 func (e *Engine) RemoveVolume(ctx context.Context, name string) error {
 	return e.fail("remove volume "+name, e.api.VolumeRemove(ctx, name, false))
 }

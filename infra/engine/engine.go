@@ -83,8 +83,8 @@ func (d *Dialer) ways() []dial {
 	}
 }
 
-// answering opens a connection and asks the engine at its end for a sign of life. That a command has
-// started does not mean that there is one.
+// answering opens a connection and asks the engine at its end for a sign of life. That a command
+// has started does not mean that there is one.
 func answering(ctx context.Context, way dial) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()

@@ -164,7 +164,8 @@ func TestDial(t *testing.T) {
 			}
 			t.Cleanup(func() { os.RemoveAll(dir) })
 			m := &machine{t: t, dir: dir, bin: filepath.Join(dir, "bin"),
-				socket: filepath.Join(dir, "docker.sock"), elsewhere: filepath.Join(dir, "other.sock")}
+				socket: filepath.Join(dir, "docker.sock"), elsewhere: filepath.Join(dir,
+					"other.sock")}
 			if err := errors.Join(os.Chmod(dir, 0o755), os.Mkdir(m.bin, 0o755)); err != nil {
 				t.Fatal(err)
 			}

@@ -35,7 +35,7 @@ type destination struct {
 }
 
 // made is how a fetch left a file: its size, and its time on the host and here in nanoseconds. A
-// link has size -1.
+// link has size -1, and no time on the host; of an earlier release, also none here.
 type made struct{ size, there, here int64 }
 
 // origin says whose outputs a destination holds.
@@ -57,6 +57,9 @@ func openDestination(dir, sweep string, id Identity) (*destination, error) {
 	d := &destination{Root: opened}
 	err = d.claim(origin{1, id.Owner, id.Cluster, sweep}, dir)
 	if err == nil {
+		err = d.mark()
+	}
+	if err == nil {
 		err = d.load()
 	}
 	if err != nil {
@@ -68,14 +71,15 @@ func openDestination(dir, sweep string, id Identity) (*destination, error) {
 
 func (d *destination) close() { d.record.Close(); d.Root.Close() }
 
-// claim sees that the folder is for the outputs of the origin.
+// claim sees that the folder is for the outputs of the origin. The items are listed first: another
+// fetch that begins at the same time signs the folder before it puts anything into it.
 func (d *destination) claim(from origin, dir string) error {
+	items, err := fs.ReadDir(d.FS(), ".")
+	if err != nil {
+		return err
+	}
 	data, err := d.ReadFile(sweepName)
 	if errors.Is(err, fs.ErrNotExist) {
-		items, err := fs.ReadDir(d.FS(), ".")
-		if err != nil {
-			return err
-		}
 		for _, item := range items {
 			if item.Name() != ownName {
 				return &ConflictError{dir, []string{from.Sweep + "/" + item.Name()}}
@@ -88,8 +92,8 @@ func (d *destination) claim(from origin, dir string) error {
 	}
 	var found origin
 	if json.Unmarshal(data, &found) != nil || found != from {
-		return fmt.Errorf("%s holds the outputs of %s of %s's cluster %q: fetch into another folder "+
-			"with --to", d.Name(), found.Sweep, found.Owner, found.Cluster)
+		return fmt.Errorf("%s holds the outputs of %s of %s's cluster %q: fetch into another "+
+			"folder with --to", d.Name(), found.Sweep, found.Owner, found.Cluster)
 	}
 	return nil
 }
@@ -108,6 +112,14 @@ func (d *destination) sign(from origin) error {
 		return err
 	}
 	return d.Rename(temporary, sweepName)
+}
+
+// mark keeps the folder out of a project that it may lie in: DIR may be a part of it.
+func (d *destination) mark() error {
+	if _, err := d.Lstat(projects.ResultsMark); err == nil {
+		return nil
+	}
+	return d.WriteFile(projects.ResultsMark, nil, 0o600)
 }
 
 // load reads the record and opens it for more. A line is size, time there, time here, and the
@@ -157,15 +169,26 @@ func (d *destination) noteFile(e projects.Entry) error {
 	return d.note(e.Path, made{info.Size(), e.ModTime.UnixNano(), info.ModTime().UnixNano()})
 }
 
-func (d *destination) noteLink(name string) error { return d.note(name, made{size: -1}) }
+// noteLink records a link as it is now.
+func (d *destination) noteLink(name string) error {
+	info, err := d.Lstat(name)
+	if err != nil {
+		return err
+	}
+	return d.note(name, made{size: -1, here: info.ModTime().UnixNano()})
+}
 
-func (d *destination) madeLink(name string) bool { return d.known[name].size == -1 }
-
-// made says whether a file is as a fetch left it.
+// made says whether a file or link is as a fetch left it.
 func (d *destination) made(name string, now fs.FileInfo) bool {
 	m, known := d.known[name]
-	return known && now.Mode().IsRegular() && m.size == now.Size() &&
-		m.here == now.ModTime().UnixNano()
+	asLeft := m.here == now.ModTime().UnixNano()
+	switch now.Mode().Type() {
+	case 0:
+		return known && asLeft && m.size == now.Size()
+	case fs.ModeSymlink:
+		return known && (asLeft || m.here == 0) && m.size == -1
+	}
+	return false
 }
 
 // has says whether the offered file is there: with its size and time, or the time that this file

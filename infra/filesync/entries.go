@@ -60,11 +60,20 @@ type Output struct {
 	// Data is how many bytes of a file are in no hole, as far as its file system tells; Size at
 	// most.
 	Data int64
+	Inode
+}
+
+// An Inode tells a file from another that took its place. A file system gives the number of a
+// removed file to a new one, so a number alone does not.
+type Inode struct {
+	Number uint64 `json:"inode,omitempty"`
+	Born   int64  `json:"born,omitempty"` // in nanoseconds since 1970; 0 where that is not known
 }
 
 // AppendOutput encodes an output.
 func AppendOutput(to []byte, o Output) []byte {
-	return binary.AppendUvarint(AppendEntry(to, o.Entry), uint64(o.Data))
+	to = binary.AppendUvarint(AppendEntry(to, o.Entry), uint64(o.Data))
+	return binary.AppendVarint(binary.AppendUvarint(to, o.Number), o.Born)
 }
 
 // ReadEntries calls each with the entries of a list, until one is refused. It reads no byte behind
@@ -153,6 +162,13 @@ func (d *decoder) number(limit uint64) (v uint64) {
 	return v
 }
 
+func (d *decoder) signed() (v int64) {
+	if d.err == nil {
+		v, d.err = binary.ReadVarint(d.from)
+	}
+	return v
+}
+
 func (d *decoder) text() string {
 	b := d.b[:d.number(MaxName)]
 	if d.err == nil {
@@ -161,14 +177,10 @@ func (d *decoder) text() string {
 	return string(b)
 }
 
-// instant reads a time, which has to have nanoseconds since 1970 in 64 bits: 1678 to 2261.
+// instant reads a time that an entry can have.
 func (d *decoder) instant() time.Time {
-	var seconds int64
-	if d.err == nil {
-		seconds, d.err = binary.ReadVarint(d.from)
-	}
-	most := int64(math.MaxInt64/time.Second) - 1
-	if d.err == nil && (seconds < -most || seconds > most) {
+	seconds := d.signed()
+	if d.err == nil && (seconds < -projects.MaxSeconds || seconds > projects.MaxSeconds) {
 		d.err = fmt.Errorf("a time of %d seconds since 1970", seconds)
 	}
 	return time.Unix(seconds, int64(d.number(uint64(time.Second)-1)))
@@ -197,5 +209,7 @@ func (d *decoder) entry(letter byte) (e projects.Entry) {
 func (d *decoder) output(letter byte) (o Output) {
 	o.Entry = d.entry(letter)
 	o.Data = int64(d.number(uint64(o.Size)))
+	o.Number = d.number(math.MaxUint64)
+	o.Born = d.signed()
 	return o
 }

@@ -65,14 +65,16 @@ func (e *ConflictError) Error() string {
 	if more := len(e.Paths) - most; more > 0 {
 		fmt.Fprintf(&b, " and %d more", more)
 	}
-	return fmt.Sprintf("in %s are files that differ and were not fetched there:%s: move them away, "+
-		"or fetch into another folder with --to", e.Dir, b.String())
+	return fmt.Sprintf(
+		"in %s are files that differ and were not fetched there:%s: move them away, "+
+			"or fetch into another folder with --to", e.Dir, b.String())
 }
 
 // Fetch copies outputs of a sweep's tasks from the host. Files that are there are not sent again,
 // files that were copied in part or have grown go on where they end, and everything is checked by
-// SHA-256. A file that is being written is copied as far as it went when the fetch began. Holes of
-// files are neither sent nor written.
+// SHA-256. A file that is being written is copied as far as it went when the fetch began; one that
+// was replaced meanwhile and would not come whole is left out and told. Holes of files are neither
+// sent nor written.
 //
 // What a task has of its project and did not touch is no output: it is in the task's folder while
 // an attempt runs. A link is kept where it stays in its task's own folder whatever becomes of
@@ -81,12 +83,13 @@ func (e *ConflictError) Error() string {
 //
 // Nothing outside Dir/SWEEP is written, and that folder only where it is new, empty or of an
 // earlier fetch of the same sweep of the same cluster, else the error is a *ConflictError. So it is
-// for a file in it that differs and is not as a fetch left it; the others are copied all the same.
+// for a file or link in it that differs and is not as a fetch left it, and for a folder that is no
+// folder on the host any more; the others are copied all the same.
 //
 // Any number of fetches may have one Dir, for different tasks or hosts. Where hosts share a task
 // (it was tried on several), name for each host the tasks whose last attempt ran there.
 func (c *Client) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
-	f := &fetch{client: c, o: o, data: map[string]int64{},
+	f := &fetch{client: c, o: o,
 		of: Outputs{Identity: c.id, Root: c.root, Folder: o.Outputs, Sweep: o.Sweep}}
 	switch {
 	case o.Own != nil:
@@ -120,9 +123,9 @@ type fetch struct {
 	o         FetchOptions
 	of        Outputs
 	to        *destination
-	offered   []projects.Entry
-	data      map[string]int64          // of the offered files with holes, by path
-	chosen    func(projects.Entry) bool // of offered, by Files
+	offered   []Output
+	chosen    func(Output) bool // of offered, by Files
+	folders   []projects.Entry  // that are to be made
 	jobs      []job
 	links     []projects.Entry
 	conflicts []string
@@ -143,6 +146,11 @@ func (f *fetch) run(ctx context.Context) error {
 	}
 	if len(f.jobs) > 0 {
 		if err := f.o.confirm(f.size()); err != nil {
+			return err
+		}
+	}
+	for _, e := range f.folders {
+		if err := f.makeFolder(e); err != nil {
 			return err
 		}
 	}
@@ -187,10 +195,7 @@ func (f *fetch) list(ctx context.Context) error {
 				"with --where", maxOffered)
 		}
 		folders[e.Path] = e.Kind == projects.Dir
-		f.offered = append(f.offered, e.Entry)
-		if e.Data < e.Size {
-			f.data[e.Path] = e.Data
-		}
+		f.offered = append(f.offered, e)
 		return nil
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"mlframework/infra/filesync"
 )
@@ -94,7 +95,8 @@ func TestFetchedOutputsAreTheSame(t *testing.T) {
 	if diff := cmp.Diff(want, fetched(t, dir)); diff != "" {
 		t.Error(diff)
 	}
-	if last.Files != last.OfFiles || last.Bytes != last.OfBytes || last.Files != done.Files-1 { // a link has no bytes
+	// a link has no bytes
+	if last.Files != last.OfFiles || last.Bytes != last.OfBytes || last.Files != done.Files-1 {
 		t.Errorf("progress ended with %+v; %+v", last, done)
 	}
 	again, err := fetch(t, root, dir)
@@ -272,6 +274,78 @@ func TestFetchWritesOverNothing(t *testing.T) {
 	}
 }
 
+// What a fetch left gives way to what has taken its place on the host, of whichever kind. What
+// somebody else changed does not, nor a folder, whose files may be nowhere else.
+func TestKindsThatChange(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, here, after map[string]string // here: what is changed at the destination
+		conflicts           []string
+	}{
+		"a file becomes a link": {before: map[string]string{"0/best.pt": "one", "0/e1": "e1"},
+			after: map[string]string{"0/best.pt": "-> e1", "0/e1": "e1"}},
+		"a link becomes a file": {before: map[string]string{"0/latest": "-> e1", "0/e1": "e1"},
+			after: map[string]string{"0/latest": "e2", "0/e1": "e1"}},
+		"a file becomes a folder": {before: map[string]string{"0/x": "file"},
+			after: map[string]string{"0/x/y/z": "z", "0/x/empty/": ""}},
+		"a link becomes a folder like what it led to": {
+			before: map[string]string{"0/x": "-> d", "0/d/y": "y"},
+			after:  map[string]string{"0/x/y": "y", "0/d/y": "y"}},
+		"a folder becomes a file": {before: map[string]string{"0/x/y": "y"},
+			after: map[string]string{"0/x": "x"}, conflicts: []string{"run-1/0/x"}},
+		"they were edited": {
+			before: map[string]string{"0/file": "f", "0/f2": "f", "0/link": "-> a", "0/l2": "-> a"},
+			here: map[string]string{"0/file": "mine", "0/f2": "mine", "0/link": "-> b",
+				"0/l2": "-> b"},
+			after: map[string]string{"0/file": "-> a", "0/f2/y": "", "0/link": "l",
+				"0/l2": "-> c"},
+			conflicts: []string{"run-1/0/f2", "run-1/0/file", "run-1/0/l2",
+				"run-1/0/link"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root, outputs := hostWith(t, c.before)
+			dir := t.TempDir()
+			_, err := fetch(t, root, dir)
+			must(t, err)
+			for name := range c.here {
+				must(t, os.Remove(filepath.Join(dir, "run-1", name)))
+			}
+			tree(t, filepath.Join(dir, "run-1"), c.here)
+			must(t, os.RemoveAll(outputs))
+			tree(t, outputs, c.after)
+			had := fetched(t, dir)
+			refuse := func(filesync.FetchSize) error { return io.ErrNoProgress }
+			if len(c.conflicts) == 0 {
+				_, err = connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1",
+					Dir: dir, Confirm: refuse})
+				if diff := cmp.Diff(had, fetched(t, dir)); errors.Is(err, io.ErrNoProgress) &&
+					diff != "" {
+					t.Errorf("a fetch that was declined: %s", diff)
+				}
+			}
+			_, err = fetch(t, root, dir)
+			conflict, _ := errors.AsType[*filesync.ConflictError](err)
+			if len(c.conflicts) == 0 {
+				must(t, err)
+				had = look(t, outputs)
+				for name, content := range had {
+					if strings.HasPrefix(content, "folder ") {
+						had[name] = "folder"
+					}
+				}
+			} else if conflict == nil {
+				t.Fatal(err)
+			} else if slices.Sort(conflict.Paths); !slices.Equal(conflict.Paths, c.conflicts) {
+				t.Errorf("conflicts %v", conflict.Paths)
+			}
+			if diff := cmp.Diff(had, fetched(t, dir)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestForeignDestinations(t *testing.T) {
 	t.Parallel()
 	root, _ := hostWith(t, map[string]string{"0/a": "one"})
@@ -333,6 +407,92 @@ func TestFetchesAtOnce(t *testing.T) {
 			string(data) != fmt.Sprint(i) {
 			t.Errorf("%q, %v", data, err)
 		}
+	}
+}
+
+// A file that another replaced after the fetch began is left out where the first bytes of the new
+// one would come; one that was added to is copied as far as it went.
+func TestFetchOfAFileThatIsReplaced(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		by      []string // what takes the file's place, one after the other
+		add     string   // what is added to the file
+		want    string   // "": it is not there
+		skipped int
+	}{
+		"by a larger one": {by: []string{"new weights"}, skipped: 1},
+		// the third may have the inode of the first
+		"by larger ones":           {by: []string{"new weights", "newer weights"}, skipped: 1},
+		"by one of the same size":  {by: []string{"new"}, want: "new"},
+		"by a smaller one":         {by: []string{"x"}, skipped: 1},
+		"not, and something added": {add: "er", want: "old"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root, outputs := hostWith(t, map[string]string{"0/last.ckpt": "old"})
+			dir, file := t.TempDir(), outputs+"/0/last.ckpt"
+			done, err := connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1",
+				Dir: dir, Confirm: func(filesync.FetchSize) error {
+					for _, content := range c.by {
+						err := errors.Join(os.WriteFile(file+".tmp", []byte(content), 0o644),
+							os.Rename(file+".tmp", file))
+						if err != nil {
+							return err
+						}
+					}
+					f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+					if err != nil {
+						return err
+					}
+					_, err = f.WriteString(c.add)
+					return errors.Join(err, f.Close())
+				}})
+			must(t, err)
+			data, err := os.ReadFile(dir + "/run-1/0/last.ckpt")
+			if string(data) != c.want || (err == nil) != (c.want != "") ||
+				len(done.Skipped) != c.skipped {
+				t.Errorf("%q, %v; skipped %v", data, err, done.Skipped)
+			}
+			for _, s := range done.Skipped {
+				if !strings.HasSuffix(s.Why, "fetch again") {
+					t.Errorf("skipped as %s", s.Why)
+				}
+			}
+		})
+	}
+}
+
+// Files with times that nanoseconds since 1970 cannot say are fetched and pushed, and left alone
+// when they are there.
+func TestFarTimes(t *testing.T) {
+	t.Parallel()
+	for name, year := range map[string]int{"long ago": 1500, "the last one": 2261,
+		"too far": 2262, "far": 2400} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := []unix.Timespec{{Sec: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC).Unix()}}
+			at = append(at, at[0])
+			root, outputs := hostWith(t, map[string]string{"0/log": "x", "1/model.pt": "m"})
+			must(t, unix.UtimesNano(outputs+"/1/model.pt", at))
+			must(t, unix.UtimesNano(outputs+"/1", at))
+			dir := t.TempDir()
+			if done, err := fetch(t, root, dir); err != nil || done.Files != 2 {
+				t.Errorf("fetch: %+v, %v", done, err)
+			}
+			if done, err := fetch(t, root, dir); err != nil || done.Had != 2 {
+				t.Errorf("fetch again: %+v, %v", done, err)
+			}
+			project := t.TempDir()
+			tree(t, project, map[string]string{"a.py": "print()"})
+			must(t, unix.UtimesNano(project+"/a.py", at))
+			m := scan(t, project)
+			for _, made := range []bool{true, false} {
+				done, err := connect(t, root).Push(t.Context(), m, filesync.PushOptions{})
+				if err != nil || done.Made != made {
+					t.Errorf("push: %+v, %v", done, err)
+				}
+			}
+		})
 	}
 }
 

@@ -12,8 +12,7 @@ import (
 
 // A job is one file that is asked for.
 type job struct {
-	entry   projects.Entry
-	data    int64       // so many bytes of it are in no hole
+	entry   Output
 	offset  int64       // so many bytes are there already
 	sum     []byte      // the SHA-256 of those
 	from    string      // the file that has them
@@ -22,12 +21,12 @@ type job struct {
 }
 
 // rest is how many bytes are to come at most.
-func (j job) rest() int64 { return min(j.data, j.entry.Size-j.offset) }
+func (j job) rest() int64 { return min(j.entry.Data, j.entry.Size-j.offset) }
 
-// compare compares the offer with what is there. Folders are made at once, links at the end, files
-// asked for.
+// compare compares the offer with what is there. It changes nothing.
 func (f *fetch) compare(ctx context.Context) error {
-	shut := map[string]bool{} // folders that something else stands in the place of
+	shut := map[string]bool{}   // folders that something else stands in the place of
+	absent := map[string]bool{} // folders that are to be made: nothing is in them
 	for _, e := range f.offered {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -35,7 +34,8 @@ func (f *fetch) compare(ctx context.Context) error {
 		if !f.chosen(e) {
 			continue
 		}
-		if parent := path.Dir(e.Path); shut[parent] {
+		parent := path.Dir(e.Path)
+		if shut[parent] {
 			shut[e.Path] = true
 			continue
 		}
@@ -44,11 +44,17 @@ func (f *fetch) compare(ctx context.Context) error {
 		case Other:
 			f.skip(e.Path, e.Link)
 		case projects.Dir:
-			shut[e.Path], err = f.folder(e)
+			absent[e.Path] = absent[parent]
+			if !absent[parent] {
+				absent[e.Path], shut[e.Path], err = f.folder(e.Entry)
+			}
+			if absent[e.Path] {
+				f.folders = append(f.folders, e.Entry)
+			}
 		case projects.Symlink:
-			f.links = append(f.links, e)
+			f.links = append(f.links, e.Entry)
 		case projects.File:
-			err = f.file(ctx, e)
+			err = f.file(ctx, e, absent[parent])
 		}
 		if err != nil {
 			return err
@@ -62,18 +68,36 @@ func (f *fetch) compare(ctx context.Context) error {
 	return nil
 }
 
-// folder makes a folder. shut: something else is there.
-func (f *fetch) folder(e projects.Entry) (shut bool, err error) {
-	err = f.to.Mkdir(e.Path, e.Mode|0o700)
-	if !errors.Is(err, fs.ErrExist) {
-		return false, err
-	}
+// folder looks at the place of a folder. absent: it is to be made, also where a fetch has left
+// something else. shut: something else is there, and stays.
+func (f *fetch) folder(e projects.Entry) (absent, shut bool, err error) {
 	info, err := f.to.Lstat(e.Path)
-	if err == nil && !info.IsDir() {
-		f.conflict(e.Path)
-		return true, nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, false, nil
+	case err != nil || info.IsDir():
+		return false, false, err
+	case f.to.made(e.Path, info):
+		return true, false, nil
 	}
-	return false, err
+	f.conflict(e.Path)
+	return false, true, nil
+}
+
+// makeFolder makes a folder, in the place of what a fetch has left there. Another fetch may make it
+// at the same time.
+func (f *fetch) makeFolder(e projects.Entry) error {
+	info, err := f.to.Lstat(e.Path)
+	if err == nil && f.to.made(e.Path, info) {
+		err = f.to.Remove(e.Path)
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = f.to.Mkdir(e.Path, e.Mode|0o700)
+	}
+	if info, failed := f.to.Lstat(e.Path); failed == nil && info.IsDir() {
+		return nil
+	}
+	return err
 }
 
 // chooseLinks keeps the links that stay in their task's folder.
@@ -113,18 +137,15 @@ func staysBelow(e projects.Entry) bool {
 	return true
 }
 
-// file decides what is needed of a file.
-func (f *fetch) file(ctx context.Context, e projects.Entry) error {
-	j := job{entry: e, data: e.Size}
-	if data, holes := f.data[e.Path]; holes {
-		j.data = data
-	}
+// file decides what is needed of a file. absent: its folder is not there yet.
+func (f *fetch) file(ctx context.Context, e Output, absent bool) error {
+	j := job{entry: e}
 	old, err := f.to.Lstat(e.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case absent || errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return err
-	case f.to.has(e, old):
+	case f.to.has(e.Entry, old):
 		f.done.Had++
 		return nil
 	case !f.to.made(e.Path, old):
@@ -139,7 +160,7 @@ func (f *fetch) file(ctx context.Context, e projects.Entry) error {
 	}
 	j.from = f.to.part(e.Path)
 	info, err := f.to.Lstat(j.from)
-	if (err != nil || j.compare) && j.old != nil {
+	if (err != nil || j.compare) && j.old != nil && j.old.Mode().IsRegular() {
 		j.from, info, err = e.Path, j.old, nil
 	}
 	if err == nil && info.Mode().IsRegular() && info.Size() <= e.Size && info.Size() > 0 {
@@ -157,12 +178,15 @@ func (f *fetch) file(ctx context.Context, e projects.Entry) error {
 func (f *fetch) link(e projects.Entry) error {
 	err := f.to.Symlink(e.Link, e.Path)
 	if errors.Is(err, fs.ErrExist) {
-		target, notLink := f.to.Readlink(e.Path)
+		target, _ := f.to.Readlink(e.Path)
+		now, failed := f.to.Lstat(e.Path)
 		switch {
-		case notLink == nil && target == e.Link:
+		case failed != nil:
+			return failed
+		case target == e.Link: // which is not empty
 			f.done.Had++
 			return nil
-		case notLink != nil || !f.to.madeLink(e.Path):
+		case !f.to.made(e.Path, now):
 			f.conflict(e.Path)
 			return nil
 		}

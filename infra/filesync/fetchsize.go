@@ -91,7 +91,7 @@ func (f *fetch) size() FetchSize {
 	for _, j := range f.jobs {
 		s.Bytes = plus(s.Bytes, j.rest())
 		if j.offset > 0 && j.from == j.entry.Path && !j.compare {
-			s.Room = max(s.Room, min(j.offset, j.data))
+			s.Room = max(s.Room, min(j.offset, j.entry.Data))
 		}
 	}
 	return s

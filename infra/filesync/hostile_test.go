@@ -78,7 +78,8 @@ func TestOffersThatLeadOutAreRefused(t *testing.T) {
 			return string(binary.AppendUvarint(nil,
 				uint64(len(s)))) + s
 		}
-		return string(kind) + text(path) + "\xa4\x03\x00\x00\x00" + text("") + text(link) + "\x00"
+		return string(kind) + text(path) + "\xa4\x03\x00\x00\x00" + text("") + text(link) +
+			"\x00\x00\x00"
 	}
 	for name, offer := range map[string]string{
 		"up":             entry('d', "0", "") + entry('f', "0/../../x", ""),
@@ -104,8 +105,8 @@ func TestOffersThatLeadOutAreRefused(t *testing.T) {
 			if diff := cmp.Diff([]string{"run-1"}, names(t, dir)); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff([]string{".mlframework"}, names(t, filepath.Join(dir,
-				"run-1"))); diff != "" {
+			if diff := cmp.Diff([]string{".mlframework", ".mlframework-results"},
+				names(t, filepath.Join(dir, "run-1"))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -122,14 +123,18 @@ func FuzzFarSide(f *testing.F) {
 	const of = `{"root":"ROOT","owner":"anna","cluster":"ml","folder":"outputs","sweep":"run-1",`
 	f.Add("POST", "", []byte(of+`"all":true,"without":["`+m.Revision()+`"]}`))
 	f.Add("POST", "files",
-		[]byte(of+`"files":[{"path":"MC9h","size":3,"offset":1,"sum":""},{"path":"Li4v","size":1}]}`))
-	f.Add("DELETE", "", []byte(`{"root":"ROOT","owner":"anna","cluster":"ml","keep":["x"],"older":1}`))
+		[]byte(of+
+			`"files":[{"path":"MC9h","size":3,"offset":1,"sum":""},{"path":"Li4v","size":1}]}`))
+	f.Add("DELETE", "",
+		[]byte(`{"root":"ROOT","owner":"anna","cluster":"ml","keep":["x"],"older":1}`))
 	f.Add("GET", m.Revision(), []byte(nil))
 	f.Fuzz(func(t *testing.T, method, name string, sent []byte) {
 		above := writable(t)
 		root := filepath.Join(above, "in", "root")
 		tree(t, above, map[string]string{"in/beside": "x", "outside": "y"})
-		tree(t, root, map[string]string{".mlframework-root": `{"version":1,"owner":"anna","cluster":"ml"}`, "outputs/run-1/0/a": "one"})
+		tree(t, root,
+			map[string]string{".mlframework-root": `{"version":1,"owner":"anna","cluster":"ml"}`,
+				"outputs/run-1/0/a": "one"})
 		path := "/releases"
 		if method == "POST" {
 			path = "/outputs"

@@ -82,12 +82,13 @@ type FilesRequest struct {
 type Wanted struct {
 	Path []byte `json:"path"` // may be no UTF-8
 	Size int64  `json:"size"` // as much as is wanted of it: what it had when it was listed
-	// Data bounds the bytes that are sent: what it had in no hole when it was listed.
+	// Data: bytes outside holes when it was listed. The host sends at most this many.
 	Data   int64  `json:"data,omitempty"`
 	Offset int64  `json:"offset,omitempty"`
 	Sum    []byte `json:"sum,omitempty"` // SHA-256 of what is there, Offset bytes
 	// Compare: if what is there is something else, nothing is to be sent.
 	Compare bool `json:"compare,omitempty"`
+	Inode        // that it had when it was listed
 }
 
 // A Verdict is a letter that begins what the host says of a wanted file.
@@ -104,4 +105,9 @@ const (
 	Rest    Verdict = 'r' // the bytes from the offset on follow
 	Differs Verdict = 'd' // what is there is something else; nothing follows
 	Gone    Verdict = 'g' // it is not there any more, or is shorter; nothing follows
+	// Replaced: another file, which is longer, took its place; nothing follows. Its first Size
+	// bytes would be neither of the two.
+	Replaced Verdict = 'n'
+	// Unreadable: it cannot be read; behind it is why, with its length in front as a varint.
+	Unreadable Verdict = 'u'
 )

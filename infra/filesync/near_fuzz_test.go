@@ -28,7 +28,9 @@ func entries(offer string) (list string) {
 		if line[0] == 'f' {
 			size = "\x03"
 		}
-		list += line[:1] + text(path) + "\xa4\x03" + size + "\x00\x00" + text("") + text(link) + size
+		list += line[:1] + text(path) + "\xa4\x03" + size + "\x00\x00" + text("") + text(link) +
+			size +
+			"\x00\x00"
 	}
 	return list + "\x00"
 }

@@ -12,10 +12,10 @@ import (
 // patterns name, what links among that lead to, through whichever links, and the folders of both.
 // No patterns want everything.
 func choose(
-	ctx context.Context, patterns []string, offered []projects.Entry,
-) (func(projects.Entry) bool, error) {
+	ctx context.Context, patterns []string, offered []Output,
+) (func(Output) bool, error) {
 	if len(patterns) == 0 {
-		return func(projects.Entry) bool { return true }, nil
+		return func(Output) bool { return true }, nil
 	}
 	named := projects.Selection(patterns)
 	s := selection{offered: offered, places: make(map[string]int, len(offered)),
@@ -61,12 +61,12 @@ func choose(
 			found = append(found, target)
 		}
 	}
-	return func(e projects.Entry) bool { return s.wanted[e.Path] }, nil
+	return func(e Output) bool { return s.wanted[e.Path] }, nil
 }
 
 // A selection is what is wanted of an offer.
 type selection struct {
-	offered []projects.Entry
+	offered []Output
 	places  map[string]int // in offered, by path
 	wanted  map[string]bool
 }
@@ -84,8 +84,8 @@ const maxHops = 40
 // follow returns the place of what a link leads to, and wants the links on the way there. There is
 // nothing behind a link that is not fetched, as it may lead out of its task's folder, nor where
 // links lead in a circle.
-func (s *selection) follow(link projects.Entry) (target int, there bool) {
-	if !staysBelow(link) {
+func (s *selection) follow(link Output) (target int, there bool) {
+	if !staysBelow(link.Entry) {
 		return 0, false
 	}
 	at, rest := path.Dir(link.Path), link.Link
@@ -99,7 +99,7 @@ func (s *selection) follow(link projects.Entry) (target int, there bool) {
 		if link = s.offered[target]; link.Kind != projects.Symlink {
 			continue
 		}
-		if hops++; hops > maxHops || !staysBelow(link) {
+		if hops++; hops > maxHops || !staysBelow(link.Entry) {
 			return 0, false
 		}
 		s.want(at)

@@ -44,18 +44,19 @@ func BenchmarkChooseManyLinks(b *testing.B) {
 }
 
 // linked is what so many tasks offer, each with 50 checkpoints in a folder and a link to that.
-func linked(tasks int) (offered []projects.Entry) {
+func linked(tasks int) (offered []Output) {
+	add := func(path string, kind projects.Kind, link string) {
+		offered = append(offered, Output{Entry: projects.Entry{Path: path, Kind: kind, Link: link}})
+	}
 	for i := range tasks {
 		task := fmt.Sprint(i)
-		offered = append(offered, projects.Entry{Path: task, Kind: projects.Dir},
-			projects.Entry{Path: task + "/ck", Kind: projects.Dir})
+		add(task, projects.Dir, "")
+		add(task+"/ck", projects.Dir, "")
 		for n := range 50 {
-			offered = append(offered, projects.Entry{Path: fmt.Sprintf("%s/ck/%d.pt", task, n),
-				Kind: projects.File})
+			add(fmt.Sprintf("%s/ck/%d.pt", task, n), projects.File, "")
 		}
-		offered = append(offered, projects.Entry{Path: task + "/latest", Kind: projects.Symlink,
-			Link: "ck"},
-			projects.Entry{Path: task + "/other.pt", Kind: projects.File})
+		add(task+"/latest", projects.Symlink, "ck")
+		add(task+"/other.pt", projects.File, "")
 	}
 	return offered
 }

@@ -22,8 +22,11 @@ type PushOptions struct {
 	// Nil as a function refuses it, by the *LargeError.
 	Large func(*LargeError) error
 	// Wait is how long to wait for another push or prune to end; 0 is 30 s, less than 0 not at all.
-	Wait     time.Duration
-	Progress func(Progress) // called after each piece, by the goroutine of Push; nil: nobody is told
+	Wait time.Duration
+	// KeepCurrent has the host's current release stay what it is.
+	KeepCurrent bool
+	// called after each piece, by the goroutine of Push; nil: nobody is told
+	Progress func(Progress)
 }
 
 // Progress is how far a push or fetch has come.
@@ -36,13 +39,17 @@ type Progress struct {
 const defaultWait = 30 * time.Second
 
 // Push brings the project that m was scanned from to the host and makes its revision the current
-// one. What the host has is not sent, nor what a push that was cut off has brought of a file. Where
-// anything fails the old revision stays in force. A file that is no more what m says is a
-// *projects.ChangedError: scan again. Others are *LargeError, *agent.Error, and ctx's.
+// one, unless KeepCurrent is set. What the host has is not sent, nor what a push that was cut off
+// has brought of a file. Where anything fails the old revision stays in force. A file that is no
+// more what m says is a *projects.ChangedError: scan again. Others are *LargeError, *agent.Error,
+// and ctx's.
 func (c *Client) Push(
 	ctx context.Context, m *projects.Manifest, o PushOptions,
 ) (Pushed, error) {
-	q := url.Values{"current": {"true"}, "wait": {waitTime(o.Wait).String()}}
+	q := url.Values{"wait": {waitTime(o.Wait).String()}}
+	if !o.KeepCurrent {
+		q.Set("current", "true")
+	}
 	done, err := c.put(ctx, m, q, func(to io.Writer, missing []content) error {
 		if err := o.confirm(missing); err != nil {
 			return err
@@ -133,7 +140,8 @@ func readMissing(says *json.Decoder, m *projects.Manifest) (all []content, err e
 	}
 	next := 0
 	for _, l := range missing {
-		if l.Entry < next || l.Entry >= len(m.Entries) || m.Entries[l.Entry].Kind != projects.File ||
+		if l.Entry < next || l.Entry >= len(m.Entries) ||
+			m.Entries[l.Entry].Kind != projects.File ||
 			l.Received < 0 || l.Received > m.Entries[l.Entry].Size {
 			return nil, errors.New("the host wants what is no file of the project")
 		}

@@ -82,9 +82,11 @@ func randomTree(t *testing.T, r *rand.Rand, dir string) {
 			must(t, os.Symlink(oddNames[r.IntN(len(oddNames))], full))
 			continue
 		case 2:
-			must(t, os.WriteFile(full, make([]byte, r.IntN(3)*700_000), 0o755)) // empty, and more than one piece
+			// empty, and more than one piece
+			must(t, os.WriteFile(full, make([]byte, r.IntN(3)*700_000), 0o755))
 		default:
-			must(t, os.WriteFile(full, fmt.Append(nil, r.IntN(10)), 0o640)) // some contents are there twice
+			// some contents are there twice
+			must(t, os.WriteFile(full, fmt.Append(nil, r.IntN(10)), 0o640))
 		}
 		then := time.Unix(r.Int64N(2e9), r.Int64N(1e9))
 		must(t, os.Chtimes(full, then, then))
@@ -211,7 +213,8 @@ func TestCutPushLeavesTheOldRevision(t *testing.T) {
 			// the last cut keeps away from the end.
 			cuts := []int{0, 1, 5, 100, total - 700_000, total - 20_000}
 			for n := range 24 {
-				cuts = append(cuts, 50+n*60) // within settings, request, manifest and the first content
+				// within settings, request, manifest and the first content
+				cuts = append(cuts, 50+n*60)
 			}
 			for _, n := range cuts {
 				c := client(&cutter{start(t, root), n, end}, root, anna)
@@ -233,6 +236,47 @@ func TestCutPushLeavesTheOldRevision(t *testing.T) {
 				t.Errorf("leftovers: %s", diff)
 			}
 		})
+	}
+}
+
+// A push says that the connection broke off, at whichever end and whenever that was.
+func TestACutPushSaysSo(t *testing.T) {
+	t.Parallel()
+	dir, root := t.TempDir(), writable(t)
+	tree(t, dir, map[string]string{"x": strings.Repeat("x", 3_000_000)})
+	m := scan(t, dir)
+	for name, cut := range map[string]func(p *process){
+		"here":  func(p *process) { _ = p.Close() },
+		"there": func(p *process) { _ = p.cmd.Process.Kill(); p.wait() },
+	} {
+		for when, c := range map[string]func() error{
+			"before": func() error {
+				p := start(t, root)
+				c := client(p, root, anna)
+				if _, err := c.Revisions(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				cut(p)
+				_, err := c.Push(t.Context(), m, filesync.PushOptions{})
+				return err
+			},
+			"in between": func() error {
+				p := start(t, root)
+				_, err := client(p, root, anna).Push(t.Context(), m, filesync.PushOptions{
+					Progress: func(at filesync.Progress) {
+						if at.Bytes > 1_000_000 {
+							cut(p)
+						}
+					}})
+				return err
+			},
+		} {
+			err := c()
+			if err == nil || !strings.HasSuffix(err.Error(),
+				"the connection to the host broke off: unexpected EOF") {
+				t.Errorf("%s, %s: %v", name, when, err)
+			}
+		}
 	}
 }
 

@@ -23,7 +23,8 @@ func (f *fetch) contents(ctx context.Context) error {
 	}
 	q := FilesRequest{Outputs: f.of, Files: make([]Wanted, len(f.jobs))}
 	for i, j := range f.jobs {
-		q.Files[i] = Wanted{[]byte(j.entry.Path), j.entry.Size, j.data, j.offset, j.sum, j.compare}
+		q.Files[i] = Wanted{[]byte(j.entry.Path), j.entry.Size, j.entry.Data, j.offset, j.sum,
+			j.compare, j.entry.Inode}
 	}
 	answer, err := f.client.ask(ctx, http.MethodPost, "/outputs/files", q)
 	if err != nil {
@@ -48,6 +49,14 @@ func (f *fetch) receive(ctx context.Context, j job, from *bufio.Reader) error {
 	switch v := Verdict(letter); {
 	case v == Gone:
 		f.skip(j.entry.Path, "it went away, or was cut short, after the fetch began: fetch again")
+	case v == Replaced:
+		f.skip(j.entry.Path, changedMeanwhile)
+	case v == Unreadable:
+		why, err := readText(from)
+		if err != nil {
+			return err
+		}
+		f.skip(j.entry.Path, why)
 	case v == Differs:
 		f.conflict(j.entry.Path)
 	case v == Rest && j.compare:
@@ -64,6 +73,23 @@ func (f *fetch) receive(ctx context.Context, j job, from *bufio.Reader) error {
 	}
 	return nil
 }
+
+// readText reads a text with its length in front.
+func readText(from *bufio.Reader) (string, error) {
+	n, err := binary.ReadVarint(from)
+	if err != nil {
+		return "", err
+	}
+	if n < 0 || n > MaxName {
+		return "", fmt.Errorf("the host says a text of %d bytes", n)
+	}
+	text := make([]byte, n)
+	_, err = io.ReadFull(from, text)
+	return string(text), err
+}
+
+// changedMeanwhile is why a file is left out that is no longer what was listed.
+const changedMeanwhile = "it changed while it was copied: fetch again"
 
 // errChanged says that a file became shorter while it was sent, or had holes filled.
 var errChanged = errors.New("the file has changed")
@@ -139,7 +165,7 @@ func (f *fetch) content(ctx context.Context, j job, from *bufio.Reader) error {
 	})
 	switch {
 	case errors.Is(err, errChanged):
-		f.skip(j.entry.Path, "it changed while it was copied: fetch again")
+		f.skip(j.entry.Path, changedMeanwhile)
 		return nil
 	case err != nil:
 		return err
@@ -147,7 +173,8 @@ func (f *fetch) content(ctx context.Context, j job, from *bufio.Reader) error {
 		f.skip(j.entry.Path, "another fetch is copying it")
 		return nil
 	case !bytes.Equal(theirs, sum.Sum(nil)):
-		return errors.Join(fmt.Errorf("%q did not arrive as it was sent: fetch again", j.entry.Path),
+		return errors.Join(fmt.Errorf("%q did not arrive as it was sent: fetch again",
+			j.entry.Path),
 			f.to.Remove(name))
 	}
 	f.progress.OfBytes -= j.rest() - came // what was in holes
@@ -179,7 +206,7 @@ func (f *fetch) same(ctx context.Context, j job, from *bufio.Reader) error {
 		return nil
 	}
 	f.done.Had++
-	return f.to.noteFile(j.entry)
+	return f.to.noteFile(j.entry.Entry)
 }
 
 // openPart opens the file that the content goes to, with the bytes that are there already. busy,
@@ -270,5 +297,5 @@ func (f *fetch) place(j job, out *os.File, name string) error {
 	f.done.Files++
 	f.progress.Files++
 	f.report()
-	return f.to.noteFile(j.entry)
+	return f.to.noteFile(j.entry.Entry)
 }

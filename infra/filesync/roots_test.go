@@ -124,7 +124,8 @@ func TestLockNamesItsHolder(t *testing.T) {
 	must(t, err)
 	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 	must(t, f.Truncate(0))
-	_, err = f.WriteAt([]byte(`{"who":"ben@desk","does":"push","pid":7,"host":"gpu1","since":"2026-01-02T03:04:05Z"}`), 0)
+	_, err = f.WriteAt(
+		[]byte(`{"who":"ben@desk","does":"push","pid":7,"host":"gpu1","since":"2026-01-02T03:04:05Z"}`), 0)
 	must(t, err)
 	_, err = connect(t, root).Push(t.Context(), m, filesync.PushOptions{Wait: -1})
 	const ben = "ben@desk (push since 2026-01-02 03:04:05, process 7 on gpu1)"

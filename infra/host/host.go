@@ -1,8 +1,9 @@
-// Package host is which machines a cluster is made of: their addresses, where they stand in the list, and which of them
-// carry the master and the workers.
+// Package host is which machines a cluster is made of: their addresses, where they stand in the
+// list, and which of them carry the master and the workers.
 //
-// Everything here is pure: nothing is resolved, dialled or read. The packages of infra, config and the commands may
-// import it; it imports nothing of this project. All of it is safe for concurrent use.
+// Everything here is pure: nothing is resolved, dialled or read. The packages of infra, config and
+// the commands may import it; it imports nothing of this project. All of it is safe for concurrent
+// use.
 package host
 
 import (
@@ -11,15 +12,17 @@ import (
 	"strings"
 )
 
-// LocalName is how this machine is written, and the name of its worker. It is not its host name, so that one
-// config.yml says the same on every laptop.
+// LocalName is how this machine is written, and the name of its worker. It is not its host name, so
+// that one config.yml says the same on every laptop.
 const LocalName = "local"
 
 // Address is where a host is reached, as a person wrote it. The zero value is no address.
 type Address struct {
 	User string // "" leaves it to ssh's configuration, and that to who runs the command
-	Name string // host name, alias of ssh's configuration or IP address, without brackets; LocalName is this machine
-	Port int    // 0 leaves it to ssh's configuration, and that to 22
+	// host name, alias of ssh's configuration or IP address, without brackets; LocalName is this
+	// machine
+	Name string
+	Port int // 0 leaves it to ssh's configuration, and that to 22
 }
 
 // Local is this machine, which is reached without ssh.

@@ -8,16 +8,19 @@ import (
 	"strings"
 )
 
-// maxWorker is the length of a worker's name: a label of DNS, so that it also fits host names of containers.
+// maxWorker is the length of a worker's name: a label of DNS, so that it also fits host names of
+// containers.
 const maxWorker = 63
 
-// Names are the hosts' workers' names, in the order of the hosts: short, no two the same, made of a-z, 0-9, dash, dot and
-// underscore, beginning with a letter or digit. They are safe as file names, labels and parts of container names.
+// Names are the hosts' workers' names, in the order of the hosts: short, no two the same, made of
+// a-z, 0-9, dash, dot and underscore, beginning with a letter or digit. They are safe as file
+// names, labels and parts of container names.
 //
-// A name is the first label of the host's, or its IP address; where that is not enough the whole name, then with user
-// and port where one was given. Names depend on which hosts are listed and not on their order, so that listing them
-// anew makes no host take another's name. For the zero Address and for what still would be the same, which takes unusual
-// characters, the name ends with a part of the address's hash.
+// A name is the first label of the host's, or its IP address; where that is not enough the whole
+// name, then with user and port where one was given. Names depend on which hosts are listed and not
+// on their order, so that listing them anew makes no host take another's name. For the zero Address
+// and for what still would be the same, which takes unusual characters, the name ends with a part
+// of the address's hash.
 func Names(hosts []Address) []string {
 	forms := []func(Address) string{shortName, wholeName, withPort, withUser, withBoth}
 	names := make([]string, len(hosts))

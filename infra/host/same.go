@@ -32,7 +32,8 @@ func checkTwice(hosts []Address) (faults Faults) {
 		one := a.Normal()
 		if earlier, twice := first[one]; twice {
 			faults = append(faults, Fault{Hosts, i + 1, fmt.Sprintf(
-				"%s is there already, as %s in place %d", a, hosts[earlier], earlier+1), "remove one"})
+				"%s is there already, as %s at position %d", a, hosts[earlier], earlier+1),
+				"remove one"})
 			continue
 		}
 		first[one] = i

@@ -3,25 +3,28 @@ package host
 import "errors"
 
 // ErrNothing says that neither a master nor a worker was asked for.
-var ErrNothing = errors.New("nothing to start: name the master's host with -m, workers' with -w, or both")
+var ErrNothing = errors.New("nothing to start: name the master's host with -m, workers' with -w, " +
+	"or both")
 
 // Host is one machine of a cluster.
 type Host struct {
-	Address Address
-	Place   Place
-	Name    string // of its worker, see Names
+	Address  Address
+	Position Position
+	Name     string // of its worker, see Names
 }
 
 // Selection is the machines of a cluster and what they carry. The zero value is none.
 type Selection struct {
-	Hosts   []Host // this machine when it carries something, then the list in its order; whoever shares it must not change it
-	Master  *Host  // nil joins the cluster that runs; points into Hosts
+	// this machine when it carries something, then the list in its order; whoever shares it must
+	// not change it
+	Hosts   []Host
+	Master  *Host // nil joins the cluster that runs; points into Hosts
 	Workers []*Host
 }
 
-// Select puts the options together. No master means to join the cluster that runs, no workers the master alone. Errors
-// are Faults, and ErrNothing when there is neither.
-func Select(hosts []Address, master Place, workers []Place) (Selection, error) {
+// Select puts the options together. No master means to join the cluster that runs, no workers the
+// master alone. Errors are Faults, and ErrNothing when there is neither.
+func Select(hosts []Address, master Position, workers []Position) (Selection, error) {
 	if faults := Check(hosts, master, workers); len(faults) > 0 {
 		return Selection{}, faults
 	}
@@ -30,7 +33,7 @@ func Select(hosts []Address, master Place, workers []Place) (Selection, error) {
 	}
 	var s Selection
 	names := Names(hosts)
-	needed := append([]Place{master}, workers...)
+	needed := append([]Position{master}, workers...)
 	for _, p := range needed {
 		if p == Here {
 			s.Hosts = append(s.Hosts, Host{Local, Here, LocalName})
@@ -38,7 +41,7 @@ func Select(hosts []Address, master Place, workers []Place) (Selection, error) {
 		}
 	}
 	for i, a := range hosts {
-		s.Hosts = append(s.Hosts, Host{a, Place(i + 1), names[i]})
+		s.Hosts = append(s.Hosts, Host{a, Position(i + 1), names[i]})
 	}
 	s.Master = s.at(master)
 	for _, p := range workers {
@@ -47,10 +50,10 @@ func Select(hosts []Address, master Place, workers []Place) (Selection, error) {
 	return s, nil
 }
 
-// at is nil for no place.
-func (s *Selection) at(p Place) *Host {
+// at is nil for no position.
+func (s *Selection) at(p Position) *Host {
 	for i := range s.Hosts {
-		if s.Hosts[i].Place == p {
+		if s.Hosts[i].Position == p {
 			return &s.Hosts[i]
 		}
 	}

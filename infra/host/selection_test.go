@@ -16,15 +16,15 @@ import (
 func show(s host.Selection) string {
 	var words []string
 	for _, h := range s.Hosts {
-		words = append(words, h.Place.String()+"="+h.Name)
+		words = append(words, h.Position.String()+"="+h.Name)
 	}
 	text := strings.Join(words, " ") + " master"
 	if s.Master != nil {
-		text += " " + s.Master.Place.String()
+		text += " " + s.Master.Position.String()
 	}
 	text += " workers"
 	for _, w := range s.Workers {
-		text += " " + w.Place.String()
+		text += " " + w.Position.String()
 	}
 	return text
 }
@@ -42,25 +42,32 @@ func TestSelect(t *testing.T) {
 		{"range", "a,b,c,d,e,f", "1", "2-4, 6", "1=a 2=b 3=c 4=d 5=e 6=f master 1 workers 2 3 4 6"},
 		{"same host, two ports", "gpu1,gpu1:2222", "1", "2",
 			"1=gpu1 2=gpu1-2222 master 1 workers 2"},
-		{"nothing", "a,b", "", "", "nothing to start: name the master's host with -m, workers' with -w, or both"},
-		{"beyond", "a,b,c", "9", "2,5", "-m: there is no host 9: 3 are named, the last is c; write a number from 1 to 3, or local\n" +
-			"-w: there is no host 5: 3 are named, the last is c; write a number from 1 to 3, or local"},
+		{"nothing", "a,b", "", "", "nothing to start: name the master's host with -m, workers' " +
+			"with -w, or both"},
+		{"beyond", "a,b,c", "9", "2,5", "-m: there is no host 9: 3 are named, the last is c; " +
+			"write a number from 1 to 3, or local\n-w: there is no host 5: 3 are named, the last " +
+			"is c; write a number from 1 to 3, or local"},
 		{"beyond one", "a", "2", "", "-m: there is no host 2: one is named, a; write 1 or local"},
-		{"no hosts", "", "1", "local", "-m: there is no host 1: no hosts are named; name them: -a host1,host2"},
-		{"workers twice", "a,b,c", "1", "1-2,2", "-w: 2 is there twice; remove one: a host has one worker, with as many slots as it can use"},
-		{"local twice", "", "", "local,local", "-w: local is there twice; remove one: a host has one worker, with as many slots as it can use"},
-		{"hosts twice", "GPU1.,gpu2,gpu1:22,[::1],0:0::1", "1", "", "-a: element 3: gpu1:22 is there already, as GPU1. in place 1; remove one\n" +
-			"-a: element 5: [0:0::1] is there already, as [::1] in place 4; remove one"},
-		{"all at once", "a,a", "3", "4,4", "-a: element 2: a is there already, as a in place 1; remove one\n" +
-			"-m: there is no host 3: 2 are named, the last is a; write a number from 1 to 2, or local\n" +
-			"-w: there is no host 4: 2 are named, the last is a; write a number from 1 to 2, or local\n" +
-			"-w: 4 is there twice; remove one: a host has one worker, with as many slots as it can use"},
+		{"no hosts", "", "1", "local", "-m: there is no host 1: no hosts are named; name them: " +
+			"-a host1,host2"},
+		{"workers twice", "a,b,c", "1", "1-2,2", "-w: 2 is there twice; remove one: a host has " +
+			"one worker, with as many slots as it can use"},
+		{"local twice", "", "", "local,local", "-w: local is there twice; remove one: a host has " +
+			"one worker, with as many slots as it can use"},
+		{"hosts twice", "GPU1.,gpu2,gpu1:22,[::1],0:0::1", "1", "",
+			"-a: element 3: gpu1:22 is there already, as GPU1. at position 1; remove one\n" +
+				"-a: element 5: [0:0::1] is there already, as [::1] at position 4; remove one"},
+		{"all at once", "a,a", "3", "4,4", "-a: element 2: a is there already, as a at position " +
+			"1; remove one\n-m: there is no host 3: 2 are named, the last is a; write a number " +
+			"from 1 to 2, or local\n-w: there is no host 4: 2 are named, the last is a; write a " +
+			"number from 1 to 2, or local\n-w: 4 is there twice; remove one: a host has one " +
+			"worker, with as many slots as it can use"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			hosts, err1 := host.ParseList(host.Split(c.hosts))
-			master, err2 := host.ParsePlace(c.master)
-			workers, err3 := host.ParsePlaces(host.Split(c.workers))
+			master, err2 := host.ParsePosition(c.master)
+			workers, err3 := host.ParsePositions(host.Split(c.workers))
 			if err := errors.Join(err1, err2, err3); err != nil {
 				t.Fatal(err)
 			}
@@ -82,23 +89,25 @@ func TestPlaceFaults(t *testing.T) {
 		"two": `-m: "two" is neither local nor a host of -a; write local, or the name or number of a host of -a, counted from 1`,
 		"0":   `-m: "0" is neither local nor a host of -a; write local, or the name or number of a host of -a, counted from 1`,
 		"-1":  `-m: "-1" is neither local nor a host of -a; write local, or the name or number of a host of -a, counted from 1`,
-		"1,2": `-m: "1,2" is more than one place; the master runs on one host: write local or its number`,
-		"1-2": `-m: "1-2" is more than one place; the master runs on one host: write local or its number`,
+		"1,2": `-m: "1,2" is more than one host; the master runs on one host: write local or its number`,
+		"1-2": `-m: "1-2" is more than one host; the master runs on one host: write local or its number`,
 	} {
-		if _, err := host.ParsePlace(text); err == nil || err.Error() != want {
+		if _, err := host.ParsePosition(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	const remedy = "; write local, names of hosts of -a, their numbers counted from 1, or a range such as 2-5"
+	const remedy = "; write local, names of hosts of -a, their numbers counted from 1, or a " +
+		"range such as 2-5"
 	for text, want := range map[string]string{
 		"1,,2":    "-w: element 2: is empty" + remedy,
 		"gpu1":    `-w: element 1: "gpu1" is neither local nor a host of -a nor a range of numbers` + remedy,
 		"1,5-2":   `-w: element 2: the range "5-2" ends before it begins` + remedy,
 		"1-local": `-w: element 1: "1-local" is neither local nor a host of -a nor a range of numbers` + remedy,
 		"1-99999": `-w: element 1: "1-99999" is neither local nor a host of -a nor a range of numbers` + remedy,
-		"+1":      `-w: element 1: "+1" is neither local nor a host of -a nor a range of numbers` + remedy,
+		"+1": `-w: element 1: "+1" is neither local nor a host of -a nor a range of numbers` +
+			remedy,
 	} {
-		if _, err := host.ParsePlaces(host.Split(text)); err == nil || err.Error() != want {
+		if _, err := host.ParsePositions(host.Split(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -150,10 +159,13 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The order in which hosts are listed does not decide which has which name, and hashes keep apart what characters do not.
+// The order in which hosts are listed does not decide which has which name, and hashes keep apart
+// what characters do not.
 func TestNamesDoNotDependOnTheOrder(t *testing.T) {
 	t.Parallel()
-	hosts, err := host.ParseList(host.Split("gpu1,gpu1:2222,gpu1-2222,ben@gpu1,rechner-ü,rechner-ä,ü,gpu1.a.org," + strings.Repeat("x", 100)))
+	hosts, err := host.ParseList(
+		host.Split("gpu1,gpu1:2222,gpu1-2222,ben@gpu1,rechner-ü,rechner-ä,ü,gpu1.a.org," +
+			strings.Repeat("x", 100)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +181,8 @@ func TestNamesDoNotDependOnTheOrder(t *testing.T) {
 	slices.Reverse(hosts)
 	for i, n := range host.Names(hosts) {
 		if want[hosts[i]] != n {
-			t.Errorf("%s is %s, and %s when listed the other way round", hosts[i], want[hosts[i]], n)
+			t.Errorf("%s is %s, and %s when listed the other way round", hosts[i], want[hosts[i]],
+				n)
 		}
 	}
 }

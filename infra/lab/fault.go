@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Cut takes the host off the network, as a partition does: connections stay open, and nothing comes through.
+// Cut takes the host off the network, as a partition does: connections stay open, and nothing comes
+// through.
 func (h *Host) Cut(t testing.TB) {
 	t.Helper()
 	h.must(t, "network", "disconnect", h.network, h.container)
@@ -20,11 +21,12 @@ func (h *Host) Heal(t testing.TB) {
 }
 
 func (h *Host) connect() []string {
-	return []string{"network", "connect", "--ip", h.Address, "--alias", h.Name, h.network, h.container}
+	return []string{"network", "connect", "--ip", h.Address, "--alias", h.Name, h.network,
+		h.container}
 }
 
-// Freeze stops every process of the host, those of its containers too, as a host that swaps does: connections are taken, and
-// nobody answers.
+// Freeze stops every process of the host, those of its containers too, as a host that swaps does:
+// connections are taken, and nobody answers.
 func (h *Host) Freeze(t testing.TB) {
 	t.Helper()
 	h.must(t, "pause", h.container)
@@ -73,7 +75,8 @@ func (h *Host) must(t testing.TB, args ...string) {
 
 // restore ends whatever fault the host has.
 func (h *Host) restore() error {
-	state, err := h.inspect("{{.State.Status}} {{range $name, $net := .NetworkSettings.Networks}}{{$name}} {{end}}")
+	state, err := h.inspect("{{.State.Status}} {{range $name, $net := " +
+		".NetworkSettings.Networks}}{{$name}} {{end}}")
 	if err != nil {
 		return err
 	}

@@ -53,13 +53,16 @@ func TestAPowerCutLeavesTheDiskAndStartsContainersAgain(t *testing.T) {
 	h := l.Hosts[0]
 	image := l.Load(t, "training")[0]
 	h.Exec(t, "sh", "-c", "echo kept > /home/anna/file; touch /run/lost")
-	h.Exec(t, "docker", "run", "-d", "--restart", "always", "--name", "again", image, "sleep", "infinity")
+	h.Exec(t, "docker", "run", "-d", "--restart", "always", "--name", "again", image, "sleep",
+		"infinity")
 	h.PowerOff(t)
 	h.PowerOn(t)
-	if got := h.Exec(t, "sh", "-c", "cat /home/anna/file; ls /run/lost 2>/dev/null || true"); got != "kept\n" {
+	if got := h.Exec(t, "sh", "-c",
+		"cat /home/anna/file; ls /run/lost 2>/dev/null || true"); got != "kept\n" {
 		t.Errorf("after a power cut: %q", got)
 	}
-	h.Exec(t, "timeout", "30", "sh", "-c", `until docker inspect -f "{{.State.Running}}" again | grep true; do sleep 0.1; done`)
+	h.Exec(t, "timeout", "30", "sh", "-c",
+		`until docker inspect -f "{{.State.Running}}" again | grep true; do sleep 0.1; done`)
 }
 
 func TestContainersOfAFrozenHostAreFrozenToo(t *testing.T) {

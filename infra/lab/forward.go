@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Forwarder stands on this machine before a port of a host, and makes the way there longer, slower or worse: the kernel
-// cannot, where it has no netem. Its methods may be called concurrently.
+// Forwarder stands on this machine before a port of a host, and makes the way there longer, slower
+// or worse: the kernel cannot, where it has no netem. Its methods may be called concurrently.
 type Forwarder struct {
 	Address string // HOST:PORT, on loopback
 
@@ -92,7 +92,8 @@ func (f *Forwarder) accept(ctx context.Context, listener net.Listener) {
 	}
 }
 
-// serve forwards a connection. When the target takes none the client's is reset, which is the nearest to refused.
+// serve forwards a connection. When the target takes none the client's is reset, which is the
+// nearest to refused.
 func (f *Forwarder) serve(ctx context.Context, client net.Conn) {
 	server, err := new(net.Dialer).DialContext(ctx, "tcp", f.target)
 	if err != nil {

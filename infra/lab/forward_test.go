@@ -69,7 +69,8 @@ func TestForwarderDelays(t *testing.T) {
 	if took, err := roundTrip(conn, late); err != nil || took < 200*time.Millisecond {
 		t.Errorf("a round trip took %s, %v", took, err)
 	}
-	// What is under way does not wait for what was before it: 8 MiB in chunks, one by one, would take 25 s each way.
+	// What is under way does not wait for what was before it: 8 MiB in chunks, one by one, would
+	// take 25 s each way.
 	data := bytes.Repeat([]byte("0123456789abcdef"), 8<<16)
 	go func() {
 		conn.Write(data)
@@ -91,7 +92,8 @@ func TestForwarderThrottles(t *testing.T) {
 	begin := time.Now()
 	go conn.Write(make([]byte, 50_000))
 	conn.SetDeadline(begin.Add(late))
-	if _, err := io.ReadFull(conn, make([]byte, 50_000)); err != nil || time.Since(begin) < 450*time.Millisecond {
+	if _, err := io.ReadFull(conn, make([]byte, 50_000)); err != nil ||
+		time.Since(begin) < 450*time.Millisecond {
 		t.Errorf("50 kB at 100 kB/s took %s, %v", time.Since(begin), err)
 	}
 }
@@ -141,7 +143,8 @@ func TestForwarderFreezesAndHalfOpensOneConnection(t *testing.T) {
 			t.Fatalf("%s: one connection should wait: %v", tt.name, e)
 		case <-time.After(soon):
 		}
-		for end := time.Now().Add(late); tt.link.Silent && faulty.Lost() == 0; { // what it gets late is not lost
+		// what it gets late is not lost
+		for end := time.Now().Add(late); tt.link.Silent && faulty.Lost() == 0; {
 			if time.Now().After(end) {
 				t.Fatal("nothing was lost")
 			}
@@ -166,7 +169,8 @@ func TestForwarderCutsAndHeals(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Cut()
-	if _, err := roundTrip(conn, late); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE) {
+	if _, err := roundTrip(conn, late); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err,
+		syscall.EPIPE) {
 		t.Errorf("a connection that is cut: %v", err)
 	}
 	if other, err := net.Dial("tcp", f.Address); err == nil { // or it was reset at once

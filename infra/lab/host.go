@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Host is a machine of the lab. Its methods may be called concurrently. Those that change it are an error where it is shared.
+// Host is a machine of the lab. Its methods may be called concurrently. Those that change it are an
+// error where it is shared.
 type Host struct {
 	Name    string // host1; the other hosts know it by this name
 	Address string // its IP address, which stays the same whatever happens to it
@@ -19,7 +20,8 @@ type Host struct {
 // At gives HOST:PORT of a port of the host.
 func (h *Host) At(port int) string { return net.JoinHostPort(h.Address, strconv.Itoa(port)) }
 
-// Exec runs a command on the host as root, past sshd, and gives what it printed. It works on a host that is cut off, too.
+// Exec runs a command on the host as root, past sshd, and gives what it printed. It works on a host
+// that is cut off, too.
 func (h *Host) Exec(t testing.TB, command ...string) string {
 	t.Helper()
 	out, err := docker(append([]string{"exec", h.container}, command...)...)
@@ -46,7 +48,8 @@ func (h *Host) DropImages(t testing.TB) {
 func (h *Host) alone(t testing.TB) {
 	t.Helper()
 	if h.shared {
-		t.Fatalf("%s is shared with other tests: this one has to ask for hosts without Options.Shared", h.Name)
+		t.Fatalf("%s is shared with other tests: this one has to ask for hosts without "+
+			"Options.Shared", h.Name)
 	}
 }
 

@@ -1,7 +1,8 @@
-// Package lab gives tests several real hosts on one machine: containers with sshd, a Docker and an address of their own each,
-// which scripts/lab makes, and all that can happen to them.
+// Package lab gives tests several real hosts on one machine: containers with sshd, a Docker and an
+// address of their own each, which scripts/lab makes, and all that can happen to them.
 //
-// Only tests may import it. It imports nothing of this project. docs/lab.md tells what the hosts are.
+// Only tests may import it. It imports nothing of this project. docs/lab.md tells what the hosts
+// are.
 package lab
 
 import (
@@ -20,21 +21,26 @@ import (
 type Options struct {
 	// Hosts is how many; 0 is 1. A lab that Start brings up has three.
 	Hosts int
-	// Shared is for a test that only connects and looks: others may use its hosts at the same time, and it can do nothing to them
-	// that these would notice. Without it the hosts come empty, but for images, and are made so again at the test's end.
+	// Shared is for a test that only connects and looks: others may use its hosts at the same time,
+	// and it can do nothing to them that these would notice. Without it the hosts come empty, but
+	// for images, and are made so again at the test's end.
 	Shared bool
 }
 
 // Lab is a lab that is up, and the hosts of it that a test has until it ends.
 type Lab struct {
-	Name       string
-	Hosts      []*Host // those of this test
-	Key        string  // a file: the private key (ed25519, no passphrase) of anna, ben, carl and root
-	Password   string  // of anna, ben and carl
-	KnownHosts string  // a file, as OpenSSH writes it: by name and address, as long as no test changes a key
-	SSHConfig  string  // a file for ssh -F: the hosts by name
-	Network    string  // its name; it leads nowhere else
-	Registry   string  // HOST:PORT of a registry without TLS or login, which the hosts may use; "" when the lab has none
+	Name  string
+	Hosts []*Host // those of this test
+	// a file: the private key (ed25519, no passphrase) of anna, ben, carl and root
+	Key      string
+	Password string // of anna, ben and carl
+	// a file, as OpenSSH writes it: by name and address, as long as no test changes a key
+	KnownHosts string
+	SSHConfig  string // a file for ssh -F: the hosts by name
+	Network    string // its name; it leads nowhere else
+	// HOST:PORT of a registry without TLS or login, which the hosts may use; "" when the lab has
+	// none
+	Registry string
 }
 
 // Start gives hosts to a test until it ends, and waits for them while other tests, of other
@@ -116,8 +122,8 @@ func find() (labs []report, err error) {
 	return labs, nil
 }
 
-// Image gives the name of an image in this machine's Docker, and makes it when it is missing: one of scripts/image, such as
-// "training" or "broker", of trixie or of the release that is named.
+// Image gives the name of an image in this machine's Docker, and makes it when it is missing: one
+// of scripts/image, such as "training" or "broker", of trixie or of the release that is named.
 func Image(t testing.TB, what string, release ...string) string {
 	t.Helper()
 	out, err := script("image", append([]string{what}, release...)...)
@@ -172,8 +178,8 @@ func Programs(t testing.TB) string {
 	return strings.TrimSpace(out)
 }
 
-// ShareHome has the hosts of this test share one folder as /home until it ends, after a power cut too: it stands in for a home on
-// NFS. The homes in it begin empty.
+// ShareHome has the hosts of this test share one folder as /home until it ends, after a power cut
+// too: it stands in for a home on NFS. The homes in it begin empty.
 func (l *Lab) ShareHome(t testing.TB) {
 	t.Helper()
 	for _, h := range l.Hosts {

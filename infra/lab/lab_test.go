@@ -12,8 +12,8 @@ import (
 	"mlframework/infra/lab"
 )
 
-// ssh runs a command on a host by the command ssh, as a person would: by the lab's configuration, at the host's name or at an
-// address.
+// ssh runs a command on a host by the command ssh, as a person would: by the lab's configuration,
+// at the host's name or at an address.
 func ssh(t *testing.T, l *lab.Lab, user, at string, command ...string) (string, error) {
 	t.Helper()
 	if _, err := exec.LookPath("ssh"); err != nil {
@@ -21,11 +21,13 @@ func ssh(t *testing.T, l *lab.Lab, user, at string, command ...string) (string, 
 	}
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	args := []string{"-F", l.SSHConfig, "-o", "BatchMode=yes", "-o", "ConnectTimeout=30", "-l", user}
+	args := []string{"-F", l.SSHConfig, "-o", "BatchMode=yes", "-o", "ConnectTimeout=30", "-l",
+		user}
 	if host, port, err := net.SplitHostPort(at); err == nil {
 		args, at = append(args, "-p", port), host
 	}
-	out, err := exec.CommandContext(ctx, "ssh", append(append(args, at), command...)...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "ssh", append(append(args, at),
+		command...)...).CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -43,14 +45,16 @@ func TestHostsAreMachines(t *testing.T) {
 			{"no Docker for carl", "carl", "docker ps >/dev/null 2>&1 || echo no", "no"},
 			{"root for carl", "carl", "sudo -n id -u", "0"},
 			{"root by key", "root", "id -u", "0"},
-			{"the others by name", "anna", "getent hosts " + l.Hosts[0].Name + " " + l.Hosts[1].Name + " | wc -l", "2"},
+			{"the others by name", "anna", "getent hosts " + l.Hosts[0].Name + " " +
+				l.Hosts[1].Name + " | wc -l", "2"},
 		} {
 			if got, _ := ssh(t, l, tt.user, h.Name, tt.command); got != tt.want {
 				t.Errorf("%s has %s: got %q, want %q", h.Name, tt.name, got, tt.want)
 			}
 		}
 	}
-	internal, err := exec.CommandContext(t.Context(), "docker", "network", "inspect", "-f", "{{.Internal}}", l.Network).CombinedOutput()
+	internal, err := exec.CommandContext(t.Context(), "docker", "network", "inspect", "-f",
+		"{{.Internal}}", l.Network).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(internal)) != "true" {
 		t.Errorf("the network leads out of the lab: %s, %v", internal, err)
 	}
@@ -61,7 +65,9 @@ func TestContainersRunFromImagesThatWereLoaded(t *testing.T) {
 	l := lab.Start(t, lab.Options{})
 	l.Hosts[0].DropImages(t)
 	image := l.Load(t, "training")[0]
-	got, err := ssh(t, l, "anna", l.Hosts[0].Name, "docker run --rm --network none -m 256m --user 1001 "+image+" python3 -c 'import numpy; print(numpy.arange(4).sum())'")
+	got, err := ssh(t, l, "anna", l.Hosts[0].Name,
+		"docker run --rm --network none -m 256m --user 1001 "+image+" python3 -c 'import numpy; "+
+			"print(numpy.arange(4).sum())'")
 	if err != nil || got != "6" {
 		t.Errorf("got %q, %v; want 6", got, err)
 	}
@@ -77,7 +83,8 @@ func TestHostsPushToTheRegistryAndPullFromIt(t *testing.T) {
 		t.Skip("NOT TESTED: this lab has no registry (scripts/lab up NAME --registry)")
 	}
 	image := l.Registry + "/small"
-	l.Hosts[0].Exec(t, "sh", "-c", "tar -c -C / etc/hostname | docker import - "+image+" && docker push "+image)
+	l.Hosts[0].Exec(t, "sh", "-c", "tar -c -C / etc/hostname | docker import - "+image+
+		" && docker push "+image)
 	l.Hosts[1].Exec(t, "docker", "pull", image)
 }
 
@@ -99,7 +106,9 @@ func TestHostsAreEmptyAfterATest(t *testing.T) {
 	l := lab.Start(t, lab.Options{Hosts: 3})
 	found := false
 	for _, h := range l.Hosts {
-		if got := h.Exec(t, "sh", "-c", "ls -A /home/anna; docker volume ls -q; docker network ls -q -f name=left; iptables -S INPUT"); strings.Contains(got, "left") || strings.Contains(got, "DROP") {
+		if got := h.Exec(t, "sh", "-c", "ls -A /home/anna; docker volume ls -q; docker network "+
+			"ls -q -f name=left; iptables -S INPUT"); strings.Contains(got, "left") ||
+			strings.Contains(got, "DROP") {
 			t.Errorf("%s was not made empty: %s", h.Name, got)
 		}
 		found = found || h.Exec(t, "cat", "/etc/ssh/ssh_host_ed25519_key.pub") == before
@@ -135,7 +144,8 @@ func TestLabsLiveBesideEachOtherAndLeaveNothing(t *testing.T) {
 	}
 	script("down", name)
 	for _, kind := range [][]string{{"ps", "-a"}, {"volume", "ls"}, {"network", "ls"}} {
-		out, err := exec.CommandContext(t.Context(), "docker", append(kind, "-q", "--filter", "label=mlframework-lab="+name)...).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "docker", append(kind, "-q", "--filter",
+			"label=mlframework-lab="+name)...).CombinedOutput()
 		if err != nil || len(out) > 0 {
 			t.Errorf("docker %v after down: %s, %v", kind, out, err)
 		}

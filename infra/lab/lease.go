@@ -85,7 +85,8 @@ func (r report) collect(t testing.TB, got map[int]*os.File, want int, shared boo
 	}
 }
 
-// keep has a host given back at the end of the test, and tidied up before and after it where that has to be.
+// keep has a host given back at the end of the test, and tidied up before and after it where that
+// has to be.
 func (h *Host) keep(t testing.TB, locked *os.File, mark string) {
 	t.Helper()
 	t.Cleanup(func() { locked.Close() })
@@ -127,8 +128,8 @@ func await(t testing.TB, what string, try func() bool) {
 	}
 }
 
-// lock locks a file (flock(2)) until it is closed, at the latest by the end of the process. It gives nil while somebody else
-// has the lock.
+// lock locks a file (flock(2)) until it is closed, at the latest by the end of the process. It
+// gives nil while somebody else has the lock.
 func lock(t testing.TB, name string, shared bool) *os.File {
 	t.Helper()
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)

@@ -10,10 +10,12 @@ import (
 
 // Link is how a connection through a Forwarder behaves. The zero value is one that hides nothing.
 type Link struct {
-	RoundTrip      time.Duration // what is added to a round trip: half of it each way, whatever the rate
-	BytesPerSecond int           // each way; 0 is no limit
-	Frozen         bool          // what comes waits, and goes on when this ends
-	Silent         bool          // what comes is taken and lost, the end of the connection too: the other side is half open
+	// what is added to a round trip: half of it each way, whatever the rate
+	RoundTrip      time.Duration
+	BytesPerSecond int  // each way; 0 is no limit
+	Frozen         bool // what comes waits, and goes on when this ends
+	// what comes is taken and lost, the end of the connection too: the other side is half open
+	Silent bool
 }
 
 // Conn is one connection through a Forwarder. Its methods may be called concurrently.
@@ -29,7 +31,8 @@ type Conn struct {
 }
 
 func newConn(client, server net.Conn, l Link) *Conn {
-	return &Conn{client: client, server: server, link: l, changed: make(chan struct{}), ended: make(chan struct{})}
+	return &Conn{client: client, server: server, link: l, changed: make(chan struct{}),
+		ended: make(chan struct{})}
 }
 
 // Set changes how the connection behaves, for what is under way, too.
@@ -129,7 +132,8 @@ func (c *Conn) write(to net.Conn, queue <-chan chunk) {
 	}
 }
 
-// hold waits until what came at a time is due. It gives the link as it is then, and false when the connection has ended.
+// hold waits until what came at a time is due. It gives the link as it is then, and false when the
+// connection has ended.
 func (c *Conn) hold(came time.Time) (Link, bool) {
 	for {
 		l, changed := c.now()
@@ -158,14 +162,16 @@ func (c *Conn) pace(to io.Writer, data []byte) bool {
 			return false
 		}
 		data = data[piece:]
-		if l.BytesPerSecond > 0 && !c.wait(time.Duration(piece)*time.Second/time.Duration(l.BytesPerSecond), nil) {
+		if l.BytesPerSecond > 0 && !c.wait(time.Duration(piece)*time.Second/time.Duration(
+			l.BytesPerSecond), nil) {
 			return false
 		}
 	}
 	return true
 }
 
-// wait gives false when the connection ends within the time, and returns early when the link changes.
+// wait gives false when the connection ends within the time, and returns early when the link
+// changes.
 func (c *Conn) wait(d time.Duration, changed <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

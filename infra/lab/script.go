@@ -15,8 +15,8 @@ import (
 	"mlframework/scripts"
 )
 
-// patience bounds whatever is asked of scripts and Docker. On two idle cores a lab is up after ten seconds, and making an image
-// takes a minute or two.
+// patience bounds whatever is asked of scripts and Docker. On two idle cores a lab is up after ten
+// seconds, and making an image takes a minute or two.
 const patience = 5 * time.Minute
 
 // own brings up a lab for this process, once. It goes when the process has ended.
@@ -38,7 +38,8 @@ func script(name string, args ...string) (string, error) {
 	return run(nil, file, args...)
 }
 
-// docker asks this machine's Docker. It is the command, as only infra/docker may know the client's library.
+// docker asks this machine's Docker. It is the command, as only infra/docker may know the client's
+// library.
 func docker(args ...string) (string, error) { return run(nil, "docker", args...) }
 
 // run runs a command and gives what it printed.
@@ -50,7 +51,8 @@ func run(stdin []byte, name string, args ...string) (string, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &stdout, &stderr
 	cmd.WaitDelay = 20 * time.Second // what it started may have its output
 	if err := cmd.Run(); err != nil {
-		return stdout.String(), fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+		return stdout.String(), fmt.Errorf("%s %s: %w\n%s", filepath.Base(name),
+			strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
 	}
 	return stdout.String(), nil
 }

@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// SSHD starts one more sshd on the host, on a port of its own, and gives its address. It ends with the test.
+// SSHD starts one more sshd on the host, on a port of its own, and gives its address. It ends with
+// the test.
 //
-// Lines such as "MaxSessions 1" or "AllowTcpForwarding no" (sshd_config(5)) win over the usual configuration, which takes keys and
-// passwords. It has the host's own keys.
+// Lines such as "MaxSessions 1" or "AllowTcpForwarding no" (sshd_config(5)) win over the usual
+// configuration, which takes keys and passwords. It has the host's own keys.
 func (h *Host) SSHD(t testing.TB, lines ...string) (address string) {
 	t.Helper()
 	return h.sshd(t, "own", lines)
@@ -31,7 +32,8 @@ func (h *Host) sshd(t testing.TB, key string, lines []string) string {
 	}
 	t.Cleanup(func() {
 		if err := h.exec(nil, "lab-host", "no-sshd", strconv.Itoa(port)); err != nil && h.shared {
-			t.Errorf("end an sshd on %s: %v", h.Name, err) // a host that is not shared may be off, and is tidied up anyway
+			// a host that is not shared may be off, and is tidied up anyway
+			t.Errorf("end an sshd on %s: %v", h.Name, err)
 		}
 	})
 	return h.At(port)

@@ -19,7 +19,8 @@ func TestSSHDsAreConfigured(t *testing.T) {
 		says  string
 	}{
 		{"as usual on another port", h.SSHD, nil, true, "anna"},
-		{"only a password", h.SSHD, []string{"PubkeyAuthentication no"}, false, "Permission denied (password"},
+		{"only a password", h.SSHD, []string{"PubkeyAuthentication no"}, false,
+			"Permission denied (password"},
 		{"only a person", h.SSHD, []string{"AllowUsers ben"}, false, "Permission denied"},
 		{"another key", h.SSHDWithNewKey, nil, false, "HOST IDENTIFICATION HAS CHANGED"},
 	} {
@@ -36,7 +37,8 @@ func TestHostKeysChange(t *testing.T) {
 	l := lab.Start(t, lab.Options{})
 	h := l.Hosts[0]
 	h.ChangeHostKeys(t)
-	if got, err := ssh(t, l, "anna", h.Name, "true"); err == nil || !strings.Contains(got, "HOST IDENTIFICATION HAS CHANGED") {
+	if got, err := ssh(t, l, "anna", h.Name, "true"); err == nil || !strings.Contains(got,
+		"HOST IDENTIFICATION HAS CHANGED") {
 		t.Errorf("ssh to a host whose key changed: %v, %s", err, got)
 	}
 }

@@ -56,7 +56,10 @@ func (r Root) join(names ...string) string {
 
 // Lock returns the file that infrainit holds locked while it works. It lies beside the root, which
 // may not exist yet.
-func (r Root) Lock() string { return path.Join(path.Dir(string(r)), "."+path.Base(string(r))+".lock") }
+func (r Root) Lock() string {
+	return path.Join(path.Dir(string(r)), "."+path.Base(string(r))+
+		".lock")
+}
 
 // Sweepd returns the program with a hash.
 func (r Root) Sweepd(hash string) string { return r.join(Programs, hash, Program) }

@@ -23,8 +23,10 @@ type Record struct {
 	BrokerPort  int          `json:"broker_port"`
 	MonitorPort int          `json:"monitor_port"`
 	Group       string       `json:"group,omitempty"`
-	Exposed     bool         `json:"exposed,omitempty"` // the monitor speaks TLS, for browsers on other machines
-	Program     string       `json:"program,omitempty"` // version of the program that brought it up; "" of earlier releases
+	// the monitor speaks TLS, for browsers on other machines
+	Exposed bool `json:"exposed,omitempty"`
+	// version of the program that brought it up; "" of earlier releases
+	Program string `json:"program,omitempty"`
 	// Images are those that containers of broker and workers are made of, by reference. Records of
 	// earlier releases have none.
 	Images []RecordImage `json:"images,omitzero"`
@@ -84,8 +86,10 @@ type RecordHost struct {
 	Name    string `json:"name"`
 	Address string `json:"address"` // as it was listed
 	Worker  bool   `json:"worker"`
-	Slots   int    `json:"slots,omitempty"`  // that its worker was given while it ran; 0: those that it was started with
-	Leaves  bool   `json:"leaves,omitempty"` // it was away when it was to leave: what it has goes when it is back
+	// that its worker was given while it ran; 0: those that it was started with
+	Slots int `json:"slots,omitempty"`
+	// it was away when it was to leave: what it has goes when it is back
+	Leaves bool `json:"leaves,omitempty"`
 }
 
 // ParseRecord reads the content of a file; that of no file is the zero value. file is for the

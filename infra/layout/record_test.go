@@ -22,8 +22,10 @@ func TestRecordsThatCannotBe(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for _, c := range []struct{ was, is string }{
-		{`"name":"gpu2"`, `"name":"../gpu2"`}, {`"name":"gpu2"`, `"name":"gpu1"`}, {`"name":"gpu2"`, `"name":"-o"`}, {`"name":"gpu2"`, `"name":""`},
-		{`"anna@gpu1"`, `"-oProxyCommand=x"`}, {`"anna@gpu1"`, `"anna@gpu1 x"`}, {`"anna@gpu1"`, `"a\u001b[31m"`},
+		{`"name":"gpu2"`, `"name":"../gpu2"`}, {`"name":"gpu2"`, `"name":"gpu1"`},
+		{`"name":"gpu2"`, `"name":"-o"`}, {`"name":"gpu2"`, `"name":""`},
+		{`"anna@gpu1"`, `"-oProxyCommand=x"`}, {`"anna@gpu1"`, `"anna@gpu1 x"`},
+		{`"anna@gpu1"`, `"a\u001b[31m"`},
 		{`5671`, `70000`}, {`5555`, `-1`}, {`"master":"gpu1"`, `"master":"gpu9"`},
 		{`"version":1`, `"version":2`},
 		{`"digest":"sha256:`, `"digest":"sha256:x`}, {`"digest":"sha256:`, `"digest":":`},
@@ -52,7 +54,8 @@ func FuzzRecord(f *testing.F) {
 			return
 		}
 		again := string(r.Encode())
-		if second, err := layout.ParseRecord(again, "cluster.json"); err != nil || !reflect.DeepEqual(r, second) {
+		if second, err := layout.ParseRecord(again, "cluster.json"); err != nil ||
+			!reflect.DeepEqual(r, second) {
 			t.Fatalf("%+v was %+v, %v", second, r, err)
 		}
 	})
@@ -70,7 +73,8 @@ func TestRecordsThatDiffer(t *testing.T) {
 	if !a.Equal(with("sha256:"+digits, "sha256:"+digits)) {
 		t.Error("a record differs from itself")
 	}
-	for _, b := range []layout.Record{{}, with("", "sha256:"+digits), with("sha256:"+digits, "sha256:"+last),
+	for _, b := range []layout.Record{{}, with("", "sha256:"+digits), with("sha256:"+digits,
+		"sha256:"+last),
 		with("sha256:"+digits[:63]+"0", "sha256:"+digits)} {
 		if a.Equal(b) || b.Equal(a) {
 			t.Errorf("%+v", b)
@@ -79,7 +83,8 @@ func TestRecordsThatDiffer(t *testing.T) {
 	if text := a.Images[0].String(); text != "sha256:0123456789ab" {
 		t.Error(text)
 	}
-	if text := with("", "sha256:"+digits).Images[0].String(); text != "sha256:0123456789ab (amd64)" {
+	if text := with("", "sha256:"+
+		digits).Images[0].String(); text != "sha256:0123456789ab (amd64)" {
 		t.Error(text)
 	}
 }

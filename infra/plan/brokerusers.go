@@ -76,7 +76,7 @@ func (m *maker) works(host string) bool {
 
 // usersChange reports whether the broker has to load its users anew.
 func (m *maker) usersChange() bool {
-	return m.logins().Pending || m.renews() || m.turns() ||
+	return m.logins().Pending || m.renews() || m.rotating() ||
 		!slices.Equal(m.usersMeanwhile(), m.logins().Users)
 }
 
@@ -98,29 +98,30 @@ func (m *maker) users() {
 	if !m.usersChange() || m.fresh() { // a new broker reads its files when it starts
 		return
 	}
-	needs := []string{m.Master + "/secrets", m.Master + "/broker files", m.Master + "/" + Broker,
-		m.Master + "/login"}
+	needs := []string{m.Master + "/" + stepSecrets, m.Master + "/" + stepBrokerFiles, m.Master +
+		"/" + Broker,
+		m.Master + "/" + stepLogin}
 	for _, h := range m.Hosts {
 		if h.Work != nil && m.runs(h.Name, Worker) && m.isNew(h.Name) {
-			m.writeLogin(h)
-			needs = append(needs, h.Name+"/login of worker")
+			m.writeLogin(h, m.loginNeed(h.Name)...)
+			needs = append(needs, h.Name+"/"+stepLoginOfWorker)
 		}
 	}
 	l := Logins{Users: m.usersMeanwhile()}
 	title := "bring the broker's users up to date"
 	do := Users{Container: m.Container(Broker), Logins: l, Back: m.usersBefore(),
-		Files: m.brokerFiles(l), Close: m.turns()}
+		Files: m.brokerFiles(l), Close: m.rotating()}
 	switch {
-	case m.turns():
+	case m.rotating():
 		title = "have the broker take the new passwords and its certificate, and close all " +
 			"connections"
 		do.Back = nil
 	case m.renews():
 		title = "have the broker take its certificate"
 	}
-	m.add(m.Master, "users", title, do, needs...)
-	if m.turns() {
-		m.takes()
+	m.add(m.Master, stepUsers, title, do, needs...)
+	if m.rotating() {
+		m.checkNewLogins()
 	}
 }
 
@@ -143,9 +144,9 @@ func (m *maker) usersBefore() []string {
 	return users
 }
 
-// usersGo deletes the users of workers that left, and the user that all workers shared once each
-// has its own.
-func (m *maker) usersGo() {
+// deleteOldUsers deletes the users of workers that left, and the user that all workers shared once
+// each has its own.
+func (m *maker) deleteOldUsers() {
 	last := m.usersAtLast()
 	before := m.usersMeanwhile()
 	if slices.Equal(last, before) {
@@ -153,14 +154,14 @@ func (m *maker) usersGo() {
 	}
 	var needs []string
 	for _, name := range m.others() {
-		needs = append(needs, name+"/"+Worker, name+"/remove worker")
+		needs = append(needs, name+"/"+Worker, name+"/"+stepRemoveWorker)
 	}
 	files := m.brokerFiles(Logins{Users: last, Pending: true})
-	needs = append(needs, m.Master+"/users", m.Master+"/login", m.Master+"/secrets")
-	m.add(m.Master, "secrets at last", "take out users of the broker that are not needed any more",
+	needs = append(needs, m.Master+"/"+stepUsers, m.Master+"/"+stepLogin, m.Master+"/"+stepSecrets)
+	m.add(m.Master, stepSecretsAtLast, "take out users of the broker that are not needed any more",
 		files, needs...)
 	l := Logins{Users: last}
 	do := Users{Container: m.Container(Broker), Logins: l, Files: m.brokerFiles(l)}
-	m.add(m.Master, "users at last", "have the broker forget them", do,
-		m.Master+"/secrets at last")
+	m.add(m.Master, stepUsersAtLast, "have the broker forget them", do,
+		m.Master+"/"+stepSecretsAtLast)
 }

@@ -10,13 +10,14 @@ import (
 
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
-	"mlframework/nvdocker"
 )
 
-// LeastDisk is what a host needs, in bytes: the images are not counted, as nobody knows their size before they are there.
+// LeastDisk is what a host needs, in bytes: the images are not counted, as nobody knows their size
+// before they are there.
 const LeastDisk = 500 << 20
 
-// skew is from which difference of clocks on people are warned. Certificates are valid from a day before they were made.
+// skew is from which difference of clocks on people are warned. Certificates are valid from a day
+// before they were made.
 const skew = 30 * time.Second
 
 // Problem is what is wrong with a host, or worth knowing about it.
@@ -74,8 +75,8 @@ func (p Problems) Faults() Problems {
 	return slices.DeleteFunc(slices.Clone(p), func(one Problem) bool { return one.Warning })
 }
 
-// Check finds what is wrong with the hosts that are wanted, before anything is changed. A host that is not in found was not
-// reached, and its problem is known.
+// Check finds what is wrong with the hosts that are wanted, before anything is changed. A host that
+// is not in found was not reached, and its problem is known.
 func Check(c Cluster, found map[string]Found) Problems {
 	var all Problems
 	for _, h := range c.Hosts {
@@ -88,7 +89,7 @@ func Check(c Cluster, found map[string]Found) Problems {
 		p.folder(c, f)
 		p.owner(c, f)
 		if h.Work != nil {
-			p.gpus(f)
+			p.gpus(c, h, f)
 			p.volumes(c, h, f)
 		}
 		if h.Name == c.Master {
@@ -113,7 +114,8 @@ func (p *problems) fault(remedy, format string, args ...any) {
 }
 
 func (p *problems) warn(remedy, format string, args ...any) {
-	p.all = append(p.all, Problem{Host: p.host, What: fmt.Sprintf(format, args...), Remedy: remedy, Warning: true})
+	p.all = append(p.all, Problem{Host: p.host, What: fmt.Sprintf(format, args...), Remedy: remedy,
+		Warning: true})
 }
 
 func (p *problems) system(c Cluster, f Found) {
@@ -123,46 +125,42 @@ func (p *problems) system(c Cluster, f Found) {
 		return
 	case !built:
 		have := slices.Sorted(maps.Keys(c.Sweepd))
-		p.fault("run scripts/install where mlframework was built, which makes it for amd64 and arm64",
-			"there is no sweepd for its architecture, %s (there is: %s)", f.Arch, cmp.Or(strings.Join(have, ", "), "none"))
+		p.fault("run scripts/install where mlframework was built, which makes it for amd64 and "+
+			"arm64",
+			"there is no sweepd for its architecture, %s (there is: %s)", f.Arch,
+			cmp.Or(strings.Join(have, ", "), "none"))
 	}
 	if len(f.MissingTools) > 0 {
 		p.fault("install it; Debian, Ubuntu: apt-get install coreutils", "it lacks %s",
 			strings.Join(f.MissingTools, ", "))
 	}
 	if f.ClockSkew.Abs() > skew {
-		p.warn("start an NTP client there; sweeps go on meanwhile", "its clock differs from this machine's by %v", f.ClockSkew)
+		p.warn("start an NTP client there; sweeps go on meanwhile",
+			"its clock differs from this machine's by %v", f.ClockSkew)
 	}
 	if f.Engine.Rootless() {
-		p.fault("name a user of the system's Docker", "its Docker is rootless, in which the user's files would belong to somebody else")
+		p.fault("name a user of the system's Docker",
+			"its Docker is rootless, in which the user's files would belong to somebody else")
 	}
 }
 
 func (p *problems) folder(c Cluster, f Found) {
 	switch {
 	case f.Unwritable != "":
-		p.fault("name another folder with -r, or make this one writable", "%s cannot be made: %s may not write in %s", f.Root, f.User, f.Unwritable)
+		p.fault("name another folder with -r, or make this one writable",
+			"%s cannot be made: %s may not write in %s", f.Root, f.User, f.Unwritable)
 	case f.Marker != nil && (f.Marker.Cluster != c.Name || f.Marker.Owner != c.Owner):
-		p.fault("name another folder with -r, or another cluster with --name", "%s belongs to %s's cluster %s", f.Root, f.Marker.Owner, f.Marker.Cluster)
+		p.fault("name another folder with -r, or another cluster with --name",
+			"%s belongs to %s's cluster %s", f.Root, f.Marker.Owner, f.Marker.Cluster)
 	case f.Marker == nil && f.RootNotEmpty:
 		p.fault("name another folder with -r", "%s is not empty, and is no cluster's", f.Root)
 	case f.NoExec:
-		p.fault("name a folder on another disk with -r", "no program may be run from %s: its disk is mounted with noexec", f.Root)
+		p.fault("name a folder on another disk with -r",
+			"no program may be run from %s: its disk is mounted with noexec", f.Root)
 	}
 	if f.Free < LeastDisk {
-		p.fault("free some space", "its disk is full: %d MB are free for %s, of at least %d", f.Free>>20, f.Root, LeastDisk>>20)
-	}
-}
-
-// gpus warns of GPUs that cannot work.
-func (p *problems) gpus(f Found) {
-	if fault := f.GPUs.Fault; fault != nil {
-		p.warn(fault.Remedy, "its GPUs: %s", fault.Cause)
-	}
-	for _, g := range f.GPUs.GPUs {
-		for _, sick := range nvdocker.Health(g, nil) {
-			p.warn(sick.Remedy, "%s", sick.Cause)
-		}
+		p.fault("free some space", "its disk is full: %d MB are free for %s, of at least %d",
+			f.Free>>20, f.Root, LeastDisk>>20)
 	}
 }
 
@@ -184,25 +182,30 @@ func (p *problems) ports(c Cluster, f Found) {
 		role   string
 		option string
 	}{{c.BrokerPort, Broker, "--broker-port"}, {c.MonitorPort, Monitor, "--monitor-port"}} {
-		if port.wanted == 0 || c.portOf(f, port.role) == port.wanted || !slices.Contains(f.Listening, port.wanted) {
+		if port.wanted == 0 || c.portOf(f, port.role) == port.wanted ||
+			!slices.Contains(f.Listening, port.wanted) {
 			continue
 		}
-		p.fault("choose another with "+port.option+", or leave that out", "port %d of the %s is taken%s", port.wanted, port.role, f.holder(port.wanted))
+		p.fault("choose another with "+port.option+", or leave that out",
+			"port %d of the %s is taken%s", port.wanted, port.role, f.holder(port.wanted))
 	}
 }
 
 func (p *problems) group(c Cluster, f Found) {
 	if _, ok := f.group(c.Group); c.Group != "" && !ok {
 		names := slices.Sorted(maps.Keys(f.Groups))
-		p.fault("name one of these: "+strings.Join(names, ", "), "%s is not in the group %s, and cannot share the master with it", f.User, c.Group)
+		p.fault("name one of these: "+strings.Join(names, ", "),
+			"%s is not in the group %s, and cannot share the master with it", f.User, c.Group)
 	}
 }
 
-// release finds that workers are to join a cluster whose broker another release has set up: it would not let them do what
-// they do.
+// release finds that workers are to join a cluster whose broker another release has set up: it
+// would not let them do what they do.
 func (p *problems) release(c Cluster, f Found) {
-	if o, there := f.role(c.Name, Broker); c.Adds && there && o.Labels[ConfigLabel] != broker.Version() {
-		p.fault("call infrainit -f of this release where the cluster was brought up, which updates it; then join", "its cluster %s was set up by another release", c.Name)
+	if o, there := f.role(c.Name, Broker); c.Adds && there &&
+		o.Labels[ConfigLabel] != broker.Version() {
+		p.fault("call infrainit -f of this release where the cluster was brought up, which "+
+			"updates it; then join", "its cluster %s was set up by another release", c.Name)
 	}
 }
 

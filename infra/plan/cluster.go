@@ -1,4 +1,5 @@
-// Package plan decides what is done to hosts: wanted and found in, ordered steps out. A dry run is printing them.
+// Package plan decides what is done to hosts: wanted and found in, ordered steps out. A dry run is
+// printing them.
 //
 // infra and the commands may import it. It is pure.
 package plan
@@ -20,9 +21,11 @@ const (
 	ClusterLabel = "mlframework.cluster"
 	OwnerLabel   = "mlframework.owner"
 	RoleLabel    = "mlframework.role"
-	HostLabel    = "mlframework.host"   // the host's name in the cluster
-	ConfigLabel  = "mlframework.config" // of the broker: the version of its configuration, which is in files that it mounts
-	LoginLabel   = "mlframework.login"  // of a worker: its user of the broker; none is the one that all workers shared
+	HostLabel    = "mlframework.host" // the host's name in the cluster
+	// of the broker: the version of its configuration, which is in files that it mounts
+	ConfigLabel = "mlframework.config"
+	// of a worker: its user of the broker; none is the one that all workers shared
+	LoginLabel = "mlframework.login"
 )
 
 // Roles of containers.
@@ -34,6 +37,13 @@ const (
 )
 
 // Cluster is what is wanted.
+//
+// A host of the record that is not reached is in one of three states:
+//
+//	left behind  it stays in the cluster, and gets files and passwords later (LeftBehind)
+//	leaving      it is not wanted, and what it runs is removed when it is back: it is Away in the
+//	             call that finds that, and Leaves in the record from then on
+//	given up     it is not wanted, and the record has it no more (GiveUp)
 type Cluster struct {
 	Name, Owner string
 	Hosts       []Host   // each once
@@ -52,11 +62,12 @@ type Cluster struct {
 	MonitorPort int    // 0: 5555, or the next that is free
 	Address     string // where workers reach the broker, without port; "": as found
 	Group       string // who else may use the master; "" is nobody
-	Exposed     bool   // the monitor is for other machines, too, with TLS; else for its own host only
+	// the monitor is for other machines, too, with TLS; else for its own host only
+	Exposed bool
 
 	Pull bool // references of images stand for what their registries have now
-	// Told are images by reference, as registries and this machine tell. Those of which a host or the
-	// record knows are missing, unless Pull is set.
+	// Told are images by reference, as registries and this machine tell. Those of which a host or
+	// the record knows are missing, unless Pull is set.
 	Told map[string]layout.RecordImage
 
 	Rotate bool // all passwords, tokens and certificates are made anew
@@ -106,19 +117,21 @@ type Found struct {
 	Outdated     []string // users of the broker with other credentials here than are kept
 	NeedsRenewal Renewal  // of the master's host
 	Running      []string // tasks that the host's worker runs, as far as the master tells
+	Drained      bool     // the worker was told to take nothing more for its replacement, likewise
 	// Shares is the name of the host whose home folder this one has, too; "" for the first and all
 	// others.
 	Shares string
 }
 
-// Logins are the users of a cluster's broker, as the master's host keeps them. The zero value is none.
+// Logins are the users of a cluster's broker, as the master's host keeps them. The zero value is
+// none.
 type Logins struct {
 	Users   []string
 	Pending bool // the broker may have others, or has to be told of a change
 }
 
-// Renewal is what of a cluster's secrets is to be renewed without being asked for. The zero value is
-// nothing.
+// Renewal is what of a cluster's secrets is to be renewed without being asked for. The zero value
+// is nothing.
 type Renewal struct {
 	Certificate bool // the broker's own
 	Authority   bool // that signs it: with it everything is made anew
@@ -151,7 +164,8 @@ func (c Cluster) host(name string) (Host, bool) {
 
 // labels are those of a thing of the cluster.
 func (c Cluster) labels(role, hostName string) map[string]string {
-	return map[string]string{ClusterLabel: c.Name, OwnerLabel: c.Owner, RoleLabel: role, HostLabel: hostName}
+	return map[string]string{ClusterLabel: c.Name, OwnerLabel: c.Owner, RoleLabel: role,
+		HostLabel: hostName}
 }
 
 // Container is the name of the cluster's container of a role. A host has at most one of each.

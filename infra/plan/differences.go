@@ -8,11 +8,13 @@ import (
 
 	"mlframework/infra/docker"
 	"mlframework/infra/layout"
+	"mlframework/nvdocker"
 )
 
 // differences returns what a container has otherwise than it is wanted, for people: "image a -> b",
-// "slots 3 -> 2". Of variables only names are told, as values may be private.
-func differences(old docker.Container, spec docker.Spec) (all []string) {
+// "slots 3 -> 2". Of variables only names are told, as values may be private. GPUs are those of its
+// host.
+func differences(old docker.Container, spec docker.Spec, gpus []nvdocker.GPU) (all []string) {
 	differs := func(what, was, wanted string) {
 		if was != wanted {
 			all = append(all, fmt.Sprintf("%s %s -> %s", what, orNone(was), orNone(wanted)))
@@ -25,8 +27,16 @@ func differences(old docker.Container, spec docker.Spec) (all []string) {
 			differs(name, was.values[name], wanted.values[name])
 		}
 	}
+	devices := gpuDifference(nvdocker.Devices(gpus), old.Devices, spec.Devices)
+	if devices != "" {
+		all = append(all, devices)
+	}
 	for _, v := range spec.Env {
-		if name, _, _ := strings.Cut(v, "="); !slices.Contains(old.Env, v) {
+		name, _, _ := strings.Cut(v, "=")
+		if devices != "" && name == visibleVariable { // goes with them
+			continue
+		}
+		if !slices.Contains(old.Env, v) {
 			all = append(all, "variable "+name)
 		}
 	}

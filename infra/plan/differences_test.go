@@ -23,7 +23,8 @@ func TestAPlanSaysWhatDiffers(t *testing.T) {
 			"restart the worker, 2 slots (image python:3.12-slim -> pytorch; slots 4 -> 2; " +
 				"processes 10240 -> 6144)",
 			"set the worker's slots 4 -> 2; what runs goes on"}},
-		"at once": {func(c *plan.Cluster) { c.Hosts[1].Work.Image, c.Now = "pytorch", true }, "gpu2",
+		"at once": {func(c *plan.Cluster) { c.Hosts[1].Work.Image, c.Now = "pytorch", true },
+			"gpu2",
 			[]string{"restart the worker, 4 slots (image python:3.12-slim -> pytorch), which stops " +
 				"run-1/1, run-1/2, run-1/3 and 1 more"}},
 		"folders and variables": {func(c *plan.Cluster) {

@@ -9,9 +9,10 @@ import (
 	"mlframework/config"
 )
 
-// Environment is what a project asks of the container of one host's worker. Its worker is started with it and reports it, so
-// that what runs can be compared with what the project's tasks.yml says later. What config.yml sets for the host in its place is
-// not in it: Own names the keys. It is JSON; a field is never renamed, and readers ignore those that they do not know.
+// Environment is what a project asks of the container of one host's worker. Its worker is started
+// with it and reports it, so that what runs can be compared with what the project's tasks.yml says
+// later. What config.yml sets for the host in its place is not in it: Own names the keys. It is
+// JSON; a field is never renamed, and readers ignore those that they do not know.
 type Environment struct {
 	Image        string   `json:"image,omitempty"`
 	Build        string   `json:"build,omitempty"`
@@ -26,7 +27,8 @@ type Environment struct {
 
 // environment is what the project asks of the container of a worker.
 func (p Project) environment(w config.HostOptions) Environment {
-	e := Environment{Image: p.Image, Build: p.Build, Recipe: p.Recipe, Volumes: p.Volumes, Shm: p.Shm, Memory: p.Memory, Pids: p.Pids,
+	e := Environment{Image: p.Image, Build: p.Build, Recipe: p.Recipe, Volumes: p.Volumes,
+		Shm: p.Shm, Memory: p.Memory, Pids: p.Pids,
 		WritableRoot: p.WritableRoot}
 	if w.Image != "" {
 		e.Image, e.Build, e.Recipe, e.Own = "", "", "", append(e.Own, "image")
@@ -66,7 +68,8 @@ func (p Project) Differences(e Environment) (all []string) {
 	}
 	differs("image", imageText(e.Image, e.Build), imageText(p.Image, p.Build))
 	if p.Build != "" && p.Build == e.Build && p.Recipe != e.Recipe {
-		all = append(all, "build: the Dockerfile or a file that it copies has changed since the image was built")
+		all = append(all, "build: the Dockerfile or a file that it copies has changed since the "+
+			"image was built")
 	}
 	var volumes []string
 	for _, v := range p.Volumes {

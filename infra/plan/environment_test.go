@@ -35,7 +35,8 @@ func made(t *testing.T, c plan.Cluster) (plan.Environment, docker.Spec) {
 
 func TestDifferences(t *testing.T) {
 	t.Parallel()
-	project := plan.Project{Image: "python:3.11-slim", Volumes: []string{"/data:/data:ro", "/x:/x"}, Shm: 1 << 30}
+	project := plan.Project{Image: "python:3.11-slim", Volumes: []string{"/data:/data:ro", "/x:/x"},
+		Shm: 1 << 30}
 	for name, c := range map[string]struct {
 		before, after func(*plan.Project)
 		work          config.HostOptions
@@ -49,26 +50,41 @@ func TestDifferences(t *testing.T) {
 			work: config.HostOptions{Image: "torch:2"}},
 		"image to build": {after: func(p *plan.Project) { p.Image, p.Build = "", "." },
 			want: []string{"image: running python:3.11-slim, tasks.yml has the image built from ."}},
-		"build to image": {before: func(p *plan.Project) { p.Image, p.Build, p.Recipe = "", "docker", "1" },
-			want: []string{"image: running the image built from docker, tasks.yml has python:3.11-slim"}},
+		"build to image": {before: func(p *plan.Project) {
+			p.Image, p.Build, p.Recipe = "", "docker", "1"
+		},
+			want: []string{"image: running the image built from docker, tasks.yml has " +
+				"python:3.11-slim"}},
 		"Dockerfile": {before: func(p *plan.Project) { p.Image, p.Build, p.Recipe = "", ".", "1" },
 			after: func(p *plan.Project) { p.Image, p.Build, p.Recipe = "", ".", "2" },
-			want:  []string{"build: the Dockerfile or a file that it copies has changed since the image was built"}},
-		"volumes": {after: func(p *plan.Project) { p.Volumes = []string{"/data/x:/data/x:ro", "/data:/data:ro"} },
+			want: []string{"build: the Dockerfile or a file that it copies has changed since " +
+				"the image was built"}},
+		"volumes": {after: func(p *plan.Project) {
+			p.Volumes = []string{"/data/x:/data/x:ro", "/data:/data:ro"}
+		},
 			want: []string{"volumes: + /data/x:/data/x:ro, - /x:/x"}},
-		"the order of volumes": {after: func(p *plan.Project) { p.Volumes = []string{"/x:/x", "/data:/data:ro"} }},
-		"volumes of the host":  {work: config.HostOptions{Volumes: []string{"/scratch:/scratch"}}},
-		"container": {after: func(p *plan.Project) { p.Shm, p.Memory, p.Pids, p.WritableRoot = 0, 1536<<20, 99, true },
-			want: []string{"shm: running 1g, tasks.yml has the default", "memory: running the default, tasks.yml has 1536m",
-				"processes: running the default, tasks.yml has 99", "read-only: running true, tasks.yml has false"}},
-		"limits of the host": {after: func(p *plan.Project) { p.Shm, p.Memory, p.Pids = 0, 1<<30, 99 },
+		"the order of volumes": {after: func(p *plan.Project) {
+			p.Volumes = []string{"/x:/x", "/data:/data:ro"}
+		}},
+		"volumes of the host": {work: config.HostOptions{Volumes: []string{"/scratch:/scratch"}}},
+		"container": {after: func(p *plan.Project) {
+			p.Shm, p.Memory, p.Pids, p.WritableRoot = 0, 1536<<20, 99, true
+		},
+			want: []string{"shm: running 1g, tasks.yml has the default",
+				"memory: running the default, tasks.yml has 1536m",
+				"processes: running the default, tasks.yml has 99",
+				"read-only: running true, tasks.yml has false"}},
+		"limits of the host": {after: func(p *plan.Project) {
+			p.Shm, p.Memory, p.Pids = 0, 1<<30, 99
+		},
 			work: config.HostOptions{Limits: config.Limits{SharedMemory: 1 << 20,
 				Memory: 1 << 31, Processes: 7}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			runs, wants := project, project
-			for change, of := range map[*func(*plan.Project)]*plan.Project{&c.before: &runs, &c.after: &wants} {
+			for change, of := range map[*func(*plan.Project)]*plan.Project{&c.before: &runs,
+				&c.after: &wants} {
 				if *change != nil {
 					(*change)(of)
 				}
@@ -82,7 +98,8 @@ func TestDifferences(t *testing.T) {
 			if len(spec.Late) > 0 || strings.Contains(strings.Join(spec.Command, " "), "sha256") {
 				t.Errorf("a plan knows no digests: %q", spec.Command)
 			}
-			// What is reported as a difference is what infrainit changes, and the other way round, but for the order of volumes.
+			// What is reported as a difference is what infrainit changes, and the other way round,
+			// but for the order of volumes.
 			cluster.Project = wants
 			after, changed := made(t, cluster)
 			if differs := len(c.want) > 0; differs && changed.Hash() == spec.Hash() {

@@ -4,7 +4,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"mlframework/infra/layout"
 )
+
+// NamedSteps returns the steps of a plan with all that they name as needs, also what is not in the
+// plan.
+func NamedSteps(c Cluster, found map[string]Found, old layout.Record) []Step {
+	return newMaker(c, found, old).steps
+}
 
 // Detail prints the plan with what every step waits for.
 func (p Plan) Detail(w io.Writer) error {

@@ -9,9 +9,9 @@ import (
 	"mlframework/infra/layout"
 )
 
-// A reference such as python:3.12-slim stands for one image in a cluster. Which one is decided once,
-// and kept in the record: what hosts have already, what the registry has or, where neither is known,
-// what the first host gets. A host that has another image under the name gets the right one.
+// A reference such as python:3.12-slim stands for one image in a cluster. Which one is decided
+// once, and kept in the record: what hosts have already, what the registry has or, where neither is
+// known, what the first host gets. A host that has another image under the name gets the right one.
 
 // use is a reference that a host needs.
 type use struct {
@@ -78,7 +78,8 @@ func (m *maker) pin() {
 			continue
 		}
 		pin, fresh := m.old.Image(u.ref), false
-		if told := m.Told[u.ref]; told.Ref != "" && (told.Digest == "" || told.Digest != pin.Digest) {
+		if told := m.Told[u.ref]; told.Ref != "" && (told.Digest == "" ||
+			told.Digest != pin.Digest) {
 			pin = told
 		}
 		if pin.Ref == "" {
@@ -101,8 +102,9 @@ func (m *maker) agree(pin *layout.RecordImage, f Found, fresh bool) {
 	for _, i := range m.images(f, pin.Ref) {
 		digest, content := i.Digest(pin.Ref), pin.Content[f.Arch]
 		switch {
-		case content == "" && digest != "" && digest == pin.Digest:
-		case content == "" && fresh && (digest == "" || pin.Digest == ""):
+		case content == "" && digest != "" && digest == pin.Digest,
+			content == "" && fresh && (digest == "" || pin.Digest == ""):
+			// content unknown and digest matches, or the reference is new: take this image
 		case content != i.Content:
 			continue
 		}
@@ -114,8 +116,8 @@ func (m *maker) agree(pin *layout.RecordImage, f Found, fresh bool) {
 	}
 }
 
-// Pins reports whether an image is the one for which a pinned reference stands. One of which nothing
-// is known yet is.
+// Pins reports whether an image is the one for which a pinned reference stands. One of which
+// nothing is known yet is.
 func Pins(pin layout.RecordImage, i docker.Image, arch string) bool {
 	switch content := pin.Content[arch]; {
 	case content != "":
@@ -148,8 +150,8 @@ func (m *maker) moved(host string, o docker.Container) string {
 		layout.ShortDigest(m.pins[o.Image].Name(f.Arch))
 }
 
-// image has an image on a host before a container of it starts. Where it is not decided which one it
-// is, the first host that gets it decides.
+// image has an image on a host before a container of it starts. Where it is not decided which one
+// it is, the first host that gets it decides.
 func (m *maker) image(host, ref string) string {
 	id, arch := "image "+ref, m.found[host].Arch
 	if m.has(host, ref) || m.done[host+"/"+id] {
@@ -172,7 +174,8 @@ func (m *maker) image(host, ref string) string {
 	return host + "/" + id
 }
 
-// pinned are the images of the record: those that are needed, and others of a cluster that is joined.
+// pinned are the images of the record: those that are needed, and others of a cluster that is
+// joined.
 func (m *maker) pinned() (all []layout.RecordImage) {
 	for _, pin := range m.pins {
 		if pin.Digest != "" || len(pin.Content) > 0 {
@@ -195,10 +198,10 @@ func (m *maker) learn(host, step, ref string) {
 	}
 }
 
-// learned notes at last what was learned of images that hosts have got.
-func (m *maker) learned() {
+// recordImages notes at last what was learned of images that hosts have got.
+func (m *maker) recordImages() {
 	if len(m.learns) > 0 {
 		m.add(m.Master, "record of images", "note which images there are", Keep{m.record(false)},
-			append(m.learns, m.Master+"/record", m.Master+"/record at last")...)
+			append(m.learns, m.Master+"/"+stepRecord, m.Master+"/"+stepRecordAtLast)...)
 	}
 }

@@ -74,13 +74,15 @@ func TestImagesArePinned(t *testing.T) {
 		"that, with images that came from the laptop": {func(w *world, _ *plan.Cluster) {
 			w.earlierImages()
 			i := w.found["gpu3"].Images[python]
-			w.found["gpu3"].Images[python] = docker.Image{ID: i.ID, Arch: i.Arch, Content: i.Content}
+			w.found["gpu3"].Images[python] = docker.Image{ID: i.ID, Arch: i.Arch,
+				Content: i.Content}
 		}, []string{record}},
 		"that, with hosts that run different ones": {func(w *world, _ *plan.Cluster) {
 			w.earlierImages()
 			w.reruns("2", "gpu3")
 		}, []string{record,
-			"gpu3: get the image python:3.12-slim (sha256:1-python:3.1) in the place of sha256:2-python:3.1",
+			"gpu3: get the image python:3.12-slim (sha256:1-python:3.1) in the place of " +
+				"sha256:2-python:3.1",
 			replaced("gpu3", "image sha256:2-python:3.1 -> sha256:1-python:3.1")}},
 		"another image under the name": {func(w *world, _ *plan.Cluster) {
 			w.puts("2", false, "gpu3")
@@ -88,7 +90,8 @@ func TestImagesArePinned(t *testing.T) {
 		"a container of another image": {func(w *world, _ *plan.Cluster) {
 			w.reruns("2", "gpu3")
 		}, []string{
-			"gpu3: get the image python:3.12-slim (sha256:1-python:3.1) in the place of sha256:2-python:3.1",
+			"gpu3: get the image python:3.12-slim (sha256:1-python:3.1) in the place of " +
+				"sha256:2-python:3.1",
 			replaced("gpu3", "image sha256:2-python:3.1 -> sha256:1-python:3.1")}},
 		"one that was stopped, of another image": {func(w *world, _ *plan.Cluster) {
 			w.reruns("2", "gpu3")
@@ -96,7 +99,8 @@ func TestImagesArePinned(t *testing.T) {
 				w.found["gpu3"].Containers[i].State = "exited"
 			}
 		}, []string{
-			"gpu3: get the image python:3.12-slim (sha256:1-python:3.1) in the place of sha256:2-python:3.1",
+			"gpu3: get the image python:3.12-slim (sha256:1-python:3.1) in the place of " +
+				"sha256:2-python:3.1",
 			replaced("gpu3", "image sha256:2-python:3.1 -> sha256:1-python:3.1")}},
 		"a container whose image is not known any more": {func(w *world, _ *plan.Cluster) {
 			maps.DeleteFunc(w.found["gpu3"].Images, func(string, docker.Image) bool { return true })
@@ -108,8 +112,10 @@ func TestImagesArePinned(t *testing.T) {
 			c.Pull, c.Told = true, told(python, "2")
 			w.registry[python] = "2"
 		}, []string{record,
-			"gpu2: get the image python:3.12-slim (sha256:2-python:3.1) in the place of sha256:1-python:3.1",
-			"gpu3: get the image python:3.12-slim (sha256:2-python:3.1) in the place of sha256:1-python:3.1",
+			"gpu2: get the image python:3.12-slim (sha256:2-python:3.1) in the place of " +
+				"sha256:1-python:3.1",
+			"gpu3: get the image python:3.12-slim (sha256:2-python:3.1) in the place of " +
+				"sha256:1-python:3.1",
 			replaced("gpu2", "image sha256:1-python:3.1 -> sha256:2-python:3.1"),
 			replaced("gpu3", "image sha256:1-python:3.1 -> sha256:2-python:3.1"),
 			"gpu1: note which images there are"}},
@@ -122,7 +128,8 @@ func TestImagesArePinned(t *testing.T) {
 			w.puts("2", false, "gpu4")
 			*c = wanted("gpu1", "gpu2", "gpu3", "gpu4")
 		}, []string{record,
-			"gpu4: get the image python:3.12-slim (sha256:1-python:3.1) in the place of sha256:2-python:3.1",
+			"gpu4: get the image python:3.12-slim (sha256:1-python:3.1) in the place of " +
+				"sha256:2-python:3.1",
 			"gpu4: start the worker, 4 slots"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +147,8 @@ func TestImagesArePinned(t *testing.T) {
 			for _, h := range want.Hosts {
 				for _, o := range w.found[h.Name].Containers {
 					i, known := w.found[h.Name].Images[o.ImageID]
-					if known && o.Image == python && !plan.Pins(w.record.Image(python), i, "amd64") {
+					if known && o.Image == python && !plan.Pins(w.record.Image(python), i,
+						"amd64") {
 						t.Errorf("%s runs %s", h.Name, i.Content)
 					}
 				}
@@ -161,7 +169,9 @@ func TestTheFirstHostDecides(t *testing.T) {
 			t.Error(d)
 		}
 		p := w.run(t, c)
-		at := slices.IndexFunc(p.Steps, func(s plan.Step) bool { return s.ID == "gpu3/image "+python })
+		at := slices.IndexFunc(p.Steps, func(s plan.Step) bool {
+			return s.ID == "gpu3/image "+python
+		})
 		if at < 0 || !slices.Contains(p.Steps[at].Needs, "gpu2/image "+python) {
 			t.Errorf("%+v", p.Steps)
 		}

@@ -24,22 +24,29 @@ const (
 // loginWait is how long a broker may take to come up: a slow machine's first start.
 const loginWait = 90 * time.Second
 
-// Make gives the steps from what was found to what is wanted. Every wanted host is found and has no fault; the master's is
-// among them. Old is the record that the master's host has; zero is none. Found may hold more hosts: those of old that are not
-// wanted any more.
+// Make gives the steps from what was found to what is wanted. Every wanted host is found and has no
+// fault; the master's is among them. Old is the record that the master's host has; zero is none.
+// Found may hold more hosts: those of old that are not wanted any more.
 func Make(c Cluster, found map[string]Found, old layout.Record) Plan {
-	m := maker{Cluster: c, found: found, old: old, done: map[string]bool{}, kept: old,
+	m := newMaker(c, found, old)
+	return Plan{Steps: ordered(m.steps), Before: m.record(true), Record: m.record(false),
+		Changes: m.changes}
+}
+
+// newMaker has all steps of a plan, in no order.
+func newMaker(c Cluster, found map[string]Found, old layout.Record) *maker {
+	m := &maker{Cluster: c, found: found, old: old, done: map[string]bool{}, kept: old,
 		first: map[string]string{}}
 	m.pin()
 	m.specs = m.wanted()
 	for _, h := range c.Hosts {
 		if h.Name != m.Master {
-			m.bring(h)
+			m.addFiles(h)
 		}
 	}
 	h, _ := m.host(m.Master)
-	m.bring(h)
-	m.keep(m.record(true), "record", "save the cluster's record", m.Master+"/folders")
+	m.addFiles(h)
+	m.keep(m.record(true), stepRecord, "save the cluster's record", m.Master+"/"+stepFolders)
 	m.master()
 	m.users()
 	for _, h := range c.Hosts {
@@ -49,10 +56,10 @@ func Make(c Cluster, found map[string]Found, old layout.Record) Plan {
 	}
 	m.leftovers()
 	m.leavers()
-	m.usersGo()
+	m.deleteOldUsers()
 	m.finish()
-	m.learned()
-	return Plan{Steps: ordered(m.steps), Before: m.record(true), Record: m.record(false), Changes: m.changes}
+	m.recordImages()
+	return m
 }
 
 type maker struct {
@@ -64,9 +71,11 @@ type maker struct {
 	done    map[string]bool // ids of steps that are in the plan
 	kept    layout.Record   // what the record is by then
 	changes bool
-	pins    map[string]layout.RecordImage // of references: for what they stand, as far as it is known
-	first   map[string]string             // of references: the step that decides for what they stand
-	learns  []string                      // steps that tell more of an image
+	// of references: for what they stand, as far as it is known
+	pins map[string]layout.RecordImage
+	// of references: the step that decides for what they stand
+	first  map[string]string
+	learns []string // steps that tell more of an image
 }
 
 // wanted are the specs of all containers.
@@ -95,12 +104,13 @@ func (m *maker) runs(host, role string) bool {
 
 // settled tells whether there is nothing to do for a host's containers.
 func (m *maker) settled(host string) bool {
-	return m.found[host].Marker != nil && m.runs(host, Broker) && m.runs(host, Master) && m.runs(host, Monitor) && m.runs(host, Worker)
+	return m.found[host].Marker != nil && m.runs(host, Broker) && m.runs(host, Master) &&
+		m.runs(host, Monitor) && m.runs(host, Worker)
 }
 
-// look adds a step that changes nothing. It may need steps that are added later. Of what it needs,
-// only what is in the plan in the end counts: the rest is there already.
-func (m *maker) look(host, what, title string, do Action, needs ...string) {
+// addCheck adds a step that changes nothing. It may need steps that are added later. Of what it
+// needs, only what is in the plan in the end counts: the rest is there already.
+func (m *maker) addCheck(host, what, title string, do Action, needs ...string) {
 	id := host + "/" + what
 	m.steps = append(m.steps, Step{ID: id, Host: host, Title: title,
 		Needs: slices.Clone(needs), Do: do})
@@ -108,7 +118,8 @@ func (m *maker) look(host, what, title string, do Action, needs ...string) {
 }
 
 // ordered puts each step behind those that it needs, and else leaves the order as it is. Needs
-// that are not among the steps, and those that are named twice, go.
+// that are not among the steps, as there is nothing to do for them, and those that are named twice,
+// go.
 func ordered(steps []Step) []Step {
 	index := map[string]int{}
 	for i, s := range steps {
@@ -140,33 +151,47 @@ func ordered(steps []Step) []Step {
 
 // add adds a step that changes something.
 func (m *maker) add(host, what, title string, do Action, needs ...string) {
-	m.look(host, what, title, do, needs...)
+	m.addCheck(host, what, title, do, needs...)
 	m.changes = true
 }
 
-// bring makes a host's folders, and brings program and files to each home folder once.
-func (m *maker) bring(h Host) {
+// addFiles makes a host's folders, and brings program and files to each home folder once.
+func (m *maker) addFiles(h Host) {
 	f := m.found[h.Name]
 	l := f.layout()
 	if !m.settled(h.Name) {
-		m.add(h.Name, "folders", "make the folder "+f.Root, m.folders(h, f), f.Shares+"/folders")
+		m.add(h.Name, stepFolders, "make the folder "+f.Root, m.folders(h, f), f.Shares+"/"+
+			stepFolders)
 	}
 	if hash := m.Sweepd[f.Arch]; f.Shares == "" && !slices.Contains(f.Binaries, hash) {
-		m.add(h.Name, "sweepd", strings.TrimSpace("bring sweepd "+m.Program),
-			Sweepd{l.Sweepd(hash)}, h.Name+"/folders")
+		m.add(h.Name, stepSweepd, strings.TrimSpace("bring sweepd "+m.Program),
+			Sweepd{l.Sweepd(hash)}, h.Name+"/"+stepFolders)
 	}
-	if f.Shares == "" && m.Project.Revision != "" && f.Revision != m.Project.Revision && (!m.Adds || h.Work != nil) {
-		m.add(h.Name, "files", "bring the project's files", Files{}, m.filesNeed(h)...)
+	if f.Shares == "" && m.Project.Revision != "" && f.Revision != m.Project.Revision &&
+		(!m.Adds || h.Work != nil) && !m.holdsBack(h) {
+		m.add(h.Name, stepFiles, "bring the project's files", Files{}, m.filesNeed(h)...)
 	}
 }
 
-// filesNeed are the steps before the project's files come to a host. The master's host is last: what is in force there all have.
+// masterHome is the first host that has the home folder of the master's host.
+func (m *maker) masterHome() string { return cmp.Or(m.found[m.Master].Shares, m.Master) }
+
+// holdsBack reports whether the project's files do not come to a host: to the home folder of the
+// master's host where other workers do not get them, so that every worker has the revision that is
+// in force. A call that joins brings them to its workers only.
+func (m *maker) holdsBack(h Host) bool {
+	return h.Name == m.masterHome() &&
+		(m.Adds || len(LeftBehind(m.Cluster, m.found, m.old)) > 0)
+}
+
+// filesNeed are the steps before the project's files come to a host. The home folder of the
+// master's host is last, so that every worker has the revision that is in force.
 func (m *maker) filesNeed(h Host) []string {
-	needs := []string{h.Name + "/sweepd"}
-	if h.Name == m.Master {
+	needs := []string{h.Name + "/" + stepSweepd}
+	if h.Name == m.masterHome() {
 		for _, o := range m.Hosts {
 			if o.Name != h.Name {
-				needs = append(needs, o.Name+"/files")
+				needs = append(needs, o.Name+"/"+stepFiles)
 			}
 		}
 	}
@@ -175,12 +200,14 @@ func (m *maker) filesNeed(h Host) []string {
 
 func (m *maker) folders(h Host, f Found) Folders {
 	l := f.layout()
-	folders := Folders{Root: f.Root, Names: []string{l.Releases()}, Owner: m.Owner, Cluster: m.Name, UID: -1, GID: -1}
+	folders := Folders{Root: f.Root, Names: []string{l.Releases()}, Owner: m.Owner, Cluster: m.Name,
+		UID: -1, GID: -1}
 	if f.UID == 0 {
 		folders.UID, folders.GID = f.RunAs()
 	}
 	if h.Name == m.Master {
-		folders.Names = append(folders.Names, l.Authority(), l.Master(), l.Monitor(), l.Broker(), l.Read())
+		folders.Names = append(folders.Names, l.Authority(), l.Master(), l.Monitor(), l.Broker(),
+			l.Read())
 		if run := l.Run(m.Name, m.Group, f.UID); m.Group == "" {
 			folders.Names = append(folders.Names, run)
 		} else {
@@ -188,16 +215,18 @@ func (m *maker) folders(h Host, f Found) Folders {
 		}
 	}
 	if h.Work != nil {
-		folders.Names = append(folders.Names, l.Outputs(h.Name), l.State(h.Name), l.Home(h.Name), l.Login(h.Name))
+		folders.Names = append(folders.Names, l.Outputs(h.Name), l.State(h.Name), l.Home(h.Name),
+			l.Login(h.Name))
 	}
 	return folders
 }
 
-// brought are the steps before which no container that is ours can start on a host.
-func (m *maker) brought(host string) []string {
+// needsBeforeContainers are the steps before which no container that is ours can start on a host.
+func (m *maker) needsBeforeContainers(host string) []string {
 	first := cmp.Or(m.found[host].Shares, host)
-	needs := append([]string{host + "/folders", first + "/sweepd", first + "/files"}, m.networksNeed(host)...)
-	return append(needs, m.Master+"/record")
+	needs := append([]string{host + "/" + stepFolders, first + "/" + stepSweepd, first + "/" +
+		stepFiles}, m.networksNeed(host)...)
+	return append(needs, m.Master+"/"+stepRecord)
 }
 
 // container starts a container, unless it runs as it is wanted.
@@ -209,13 +238,14 @@ func (m *maker) container(h Host, role, title string, needs ...string) {
 	old, there := m.found[h.Name].role(m.Name, role)
 	if there && old.Hash == spec.Hash() && old.State == "exited" && old.Name == spec.Name &&
 		m.madeOf(h.Name, old) {
-		m.add(h.Name, role, title+" that was stopped", Start{old.Name}, needs...)
+		title = "start the stopped " + strings.TrimPrefix(title, "start the ")
+		m.add(h.Name, role, title, Start{old.Name}, needs...)
 		return
 	}
 	run := Run{Spec: spec}
 	if there {
 		run.Replace, run.Grace = old.ID, spec.Grace
-		why := differences(old, spec)
+		why := differences(old, spec, m.found[h.Name].GPUs.GPUs)
 		if !m.madeOf(h.Name, old) && old.Image == spec.Image {
 			why = append(why, m.moved(h.Name, old))
 		}
@@ -227,8 +257,8 @@ func (m *maker) container(h Host, role, title string, needs ...string) {
 			title += ", which stops " + now
 		}
 	}
-	if role == Worker { // it may have been told to drain by a call that was cut off
-		run.Resume, run.Image = h.Name, "--image"
+	if role == Worker {
+		run.Image = "--image"
 	}
 	m.add(h.Name, role, title, run, needs...)
 }
@@ -256,20 +286,21 @@ func (m *maker) master() {
 	f := m.found[h.Name]
 	l := f.layout()
 	uid, gid := f.RunAs()
-	image, login, base := "", "", h.Name+"/base"
+	image, login, base := "", "", h.Name+"/"+stepBase
 	logins := Logins{Users: m.usersMeanwhile(), Pending: m.usersChange() && !m.fresh()}
 	switch {
-	case m.turns():
+	case m.rotating():
 		m.rotate(logins)
 	case !m.runs(h.Name, Broker) || !m.runs(h.Name, Master) || m.usersChange():
 		title, files := "write the broker's secrets", m.brokerFiles(logins)
 		if files.Renew = m.renews(); files.Renew {
 			title = "make a new certificate of the broker"
 		}
-		m.add(h.Name, "secrets", title, files, h.Name+"/folders")
+		m.add(h.Name, stepSecrets, title, files, h.Name+"/"+stepFolders)
 	}
 	if !m.runs(h.Name, Broker) || !m.runs(h.Name, Master) || m.outdated(h.Name, broker.Master) {
-		m.add(h.Name, "credentials", "write the master's credentials", Secrets{Dir: l.Master(), For: broker.Master, UID: uid, GID: gid}, h.Name+"/secrets")
+		m.add(h.Name, stepCredentials, "write the master's credentials", Secrets{Dir: l.Master(),
+			For: broker.Master, UID: uid, GID: gid}, h.Name+"/"+stepSecrets)
 	}
 	if !m.settled(h.Name) {
 		m.makeNetworks(h.Name)
@@ -279,32 +310,41 @@ func (m *maker) master() {
 		image = m.image(h.Name, m.BrokerImage)
 		old, there := f.role(m.Name, Broker)
 		if !there || old.Image != m.BrokerImage || !m.madeOf(h.Name, old) {
-			m.look(h.Name, "broker image", "look whether "+m.BrokerImage+" can be the broker's",
+			m.addCheck(h.Name, stepBrokerImage, "look whether "+m.BrokerImage+
+				" can be the broker's",
 				CheckBroker{m.BrokerImage}, image)
-			image = h.Name + "/broker image"
+			image = h.Name + "/" + stepBrokerImage
 		}
-		login = h.Name + "/login"
+		login = h.Name + "/" + stepLogin
 	}
 	m.container(h, Broker, "start the broker",
-		append(m.networksNeed(h.Name), h.Name+"/secrets", h.Name+"/broker files", image, h.Name+"/volume "+Broker, m.Master+"/record")...)
+		append(m.networksNeed(h.Name), h.Name+"/"+stepSecrets, h.Name+"/"+stepBrokerFiles, image,
+			h.Name+"/volume "+Broker, m.Master+"/"+stepRecord)...)
 	if login != "" {
-		do := Login{l.Sweepd(m.Sweepd[f.Arch]), l.Master(), net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort())), loginWait}
-		m.look(h.Name, "login", "wait until the broker takes logins", do, h.Name+"/"+Broker, h.Name+"/sweepd", h.Name+"/credentials")
+		do := Login{l.Sweepd(m.Sweepd[f.Arch]), l.Master(), net.JoinHostPort("127.0.0.1",
+			strconv.Itoa(m.brokerPort())), loginWait}
+		m.addCheck(h.Name, stepLogin, "wait until the broker takes logins", do, h.Name+"/"+Broker,
+			h.Name+"/"+stepSweepd, h.Name+"/"+stepCredentials)
 	}
-	if ref := m.baseImage(f); !(m.runs(h.Name, Master) && m.runs(h.Name, Monitor)) && !m.has(h.Name, ref) {
-		m.add(h.Name, "base", "make the image of master and monitor", Base{ref, f.User, uid, gid, m.labels("", h.Name)})
+	if ref := m.baseImage(f); !(m.runs(h.Name, Master) && m.runs(h.Name, Monitor)) && !m.has(h.Name,
+		ref) {
+		m.add(h.Name, stepBase, "make the image of master and monitor", Base{ref, f.User, uid, gid,
+			m.labels("", h.Name)})
 	}
 	if !m.runs(h.Name, Master) {
 		m.volume(h, f, Master)
 	}
-	needs := append(m.brought(h.Name), base, h.Name+"/volume "+Master, h.Name+"/credentials")
+	needs := append(m.needsBeforeContainers(h.Name), base, h.Name+"/volume "+Master, h.Name+"/"+
+		stepCredentials)
 	m.container(h, Master, "start the master", append(needs, login)...)
 	m.monitor(h, needs)
-	m.look(h.Name, "ready", "wait until the master is ready", Ready{}, h.Name+"/"+Master, login)
+	m.addCheck(h.Name, stepReady, "wait until the master is ready", Ready{}, h.Name+"/"+Master,
+		login)
 }
 
 func (m *maker) volume(h Host, f Found, role string) {
 	if name := m.volumeName(role); !slices.Contains(f.Volumes, name) {
-		m.add(h.Name, "volume "+role, "make the volume of the "+role, Volume{name, m.labels(role, h.Name)})
+		m.add(h.Name, "volume "+role, "make the volume of the "+role,
+			Volume{name, m.labels(role, h.Name)})
 	}
 }

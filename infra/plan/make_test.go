@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/infra/broker"
+	"mlframework/infra/docker"
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
@@ -280,9 +281,19 @@ func TestPlansConverge(t *testing.T) {
 			c.Sweepd["amd64"] = "new"
 			return c
 		},
+		"joined": func() plan.Cluster {
+			c := wanted("gpu1", "gpu2", "gpu3")
+			c.Project.Image, c.Adds = "x", true
+			return c
+		},
 		"rotated": func() plan.Cluster {
 			c := wanted("gpu1", "gpu2", "gpu3")
 			c.Rotate = true
+			return c
+		},
+		"other GPUs": func() plan.Cluster {
+			c := wanted("gpu1", "gpu2", "gpu3")
+			c.Hosts[2].Work.GPUs.Devices = []string{"1"}
 			return c
 		},
 		"rotated, with others": func() plan.Cluster {
@@ -292,14 +303,21 @@ func TestPlansConverge(t *testing.T) {
 		},
 	}
 	for name, to := range changes {
-		for _, from := range []string{"", "first", "an earlier release"} {
+		for _, from := range []string{"", "first", "a person's drain", "an earlier release"} {
+			if to().Adds && (from == "" || from == "an earlier release") {
+				continue
+			}
 			start := func() *world {
 				w := newWorld("gpu1", "gpu2", "gpu3")
+				w.found["gpu3"] = gpuHost(w.found["gpu3"], gpu("a"), gpu("b"))
 				if from != "" {
 					w.run(t, changes["first"]())
 				}
-				if from == "an earlier release" {
+				switch from {
+				case "an earlier release":
 					w.earlier()
+				case "a person's drain":
+					w.drained["gpu3"], w.person["gpu3"] = true, true
 				}
 				return w
 			}
@@ -311,6 +329,13 @@ func TestPlansConverge(t *testing.T) {
 				c.Rotate = false // what was begun is finished without being asked for
 				w.run(t, c)
 				w.logsIn(t, c)
+				for _, h := range c.Hosts {
+					if w.drained[h.Name] != w.person[h.Name] {
+						t.Fatalf("%s after %q, cut after %d steps: %s is drained: %v", name, from,
+							n,
+							h.Name, w.drained[h.Name])
+					}
+				}
 				if p := w.plan(c); p.Changes {
 					t.Fatalf("%s after %q, cut after %d steps: there is still something to do: %v",
 						name, from, n, p.Steps)
@@ -331,8 +356,138 @@ func TestPlansConverge(t *testing.T) {
 				if !maps.Equal(running, want) {
 					t.Fatalf("%s after %q, cut after %d steps: %v run", name, from, n, running)
 				}
+				w = start() // all hosts are listed again instead
+				w.apply(t, w.plan(to()), n)
+				w.run(t, changes["first"]())
+				if !maps.Equal(w.drained, w.person) {
+					t.Fatalf("%s after %q, cut after %d steps, then all: %v are drained", name,
+						from, n,
+						w.drained)
+				}
 			}
 		}
+	}
+}
+
+// A worker takes no tasks before its home folder has the files of open sweeps.
+func TestFilesOfOpenSweeps(t *testing.T) {
+	t.Parallel()
+	leaves := func(w *world, givenUp bool) {
+		f := w.found["gpu3"]
+		delete(w.found, "gpu3")
+		c := wanted("gpu1", "gpu2")
+		c.Away, c.GiveUp = []string{"gpu3"}, givenUp
+		p := w.plan(c)
+		w.apply(t, p, len(p.Steps))
+		w.found["gpu3"] = f
+	}
+	differs := func(w *world) {
+		f := w.found["gpu3"]
+		f.Containers = slices.Clone(f.Containers)
+		f.Containers[0].Hash = "another"
+		w.found["gpu3"] = f
+	}
+	for name, c := range map[string]struct {
+		make       func(*world)
+		hosts      string
+		step, need string // "": nothing is brought
+	}{
+		"one that stays": {differs, "gpu1 gpu2 gpu3", "", ""},
+		"a new one": {func(w *world) {
+			w.found["gpu4"] = newWorld("gpu4").found["gpu4"]
+		}, "gpu1 gpu2 gpu3 gpu4", "gpu4/worker", "gpu4/open files"},
+		"two new ones with one home": {func(w *world) {
+			w.found["gpu4"] = newWorld("gpu4").found["gpu4"]
+			f := w.found["gpu4"]
+			f.Shares = "gpu4"
+			w.found["gpu5"] = f
+		}, "gpu1 gpu2 gpu3 gpu4 gpu5", "gpu5/worker", "gpu4/open files"},
+		"one that left": {func(w *world) { leaves(w, false) },
+			"gpu1 gpu2 gpu3", "gpu3/reported", "gpu3/open files"},
+		"one that left and is replaced": {func(w *world) { leaves(w, false); differs(w) },
+			"gpu1 gpu2 gpu3", "gpu3/worker", "gpu3/open files"},
+		"one that was given up": {func(w *world) { leaves(w, true) },
+			"gpu1 gpu2 gpu3", "gpu1/users", "gpu3/open files"},
+		"one that was given up and is replaced": {func(w *world) { leaves(w, true); differs(w) },
+			"gpu1 gpu2 gpu3", "gpu3/login of worker", "gpu3/open files"},
+	} {
+		w := newWorld("gpu1", "gpu2", "gpu3")
+		w.run(t, wanted("gpu1", "gpu2", "gpu3"))
+		c.make(w)
+		p := w.run(t, wanted(strings.Fields(c.hosts)...))
+		after := map[string][]string{} // by step: all that are done before
+		brings := ""
+		for _, s := range p.Steps {
+			for _, need := range s.Needs {
+				after[s.ID] = append(append(after[s.ID], need), after[need]...)
+			}
+			if _, is := s.Do.(plan.Relay); is {
+				brings = s.ID
+			}
+		}
+		if brings != c.need || c.need != "" && !slices.Contains(after[c.step], c.need) {
+			t.Errorf("%s: files come by %q, and %s is after %v", name, brings, c.step,
+				after[c.step])
+		}
+	}
+}
+
+// The project's files come last to the home folder of the master's host, whichever host stands for
+// it: what is in force there all have.
+func TestTheHomeOfTheMasterGetsFilesLast(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		shares map[string]string
+		last   string
+	}{
+		"homes of their own": {nil, "gpu1/files"},
+		"another host's":     {map[string]string{"gpu1": "gpu2"}, "gpu2/files"},
+		"the master's":       {map[string]string{"gpu3": "gpu1"}, "gpu1/files"},
+	} {
+		w := newWorld("gpu1", "gpu2", "gpu3")
+		for host, of := range c.shares {
+			f := w.found[host]
+			f.Shares = of
+			w.found[host] = f
+		}
+		var files, before []string
+		for _, s := range w.plan(wanted("gpu1", "gpu2", "gpu3")).Steps {
+			if _, is := s.Do.(plan.Files); is && s.ID == c.last {
+				before = s.Needs
+			} else if is {
+				files = append(files, s.ID)
+			}
+		}
+		for _, other := range files {
+			if !slices.Contains(before, other) {
+				t.Errorf("%s: %s needs %v, and not %s", name, c.last, before, other)
+			}
+		}
+	}
+}
+
+// What a host that leaves has of broker, master and monitor goes before its networks and images.
+func TestServicesOfAHostThatLeaves(t *testing.T) {
+	t.Parallel()
+	w := newWorld("gpu1", "gpu2", "gpu3")
+	w.run(t, wanted("gpu1", "gpu2", "gpu3"))
+	f := w.found["gpu3"]
+	var before []string
+	for _, role := range []string{plan.Monitor, plan.Master, plan.Broker} {
+		f.Containers = append(f.Containers, docker.Container{ID: role, State: "exited",
+			Labels: map[string]string{plan.ClusterLabel: "c", plan.RoleLabel: role}})
+		before = append(before, "gpu3/remove "+role)
+	}
+	w.found["gpu3"] = f
+	for _, s := range w.run(t, wanted("gpu1", "gpu2")).Steps {
+		if _, is := s.Do.(plan.Clear); is {
+			if d := cmp.Diff(append([]string{"gpu3/remove worker"}, before...), s.Needs); d != "" {
+				t.Error(d)
+			}
+		}
+	}
+	if left := w.found["gpu3"].Containers; len(left) > 0 {
+		t.Errorf("%+v", left)
 	}
 }
 

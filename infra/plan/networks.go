@@ -6,9 +6,10 @@ import (
 	"mlframework/infra/docker"
 )
 
-// The cluster has up to three networks on the master's host, so that who takes over a container reaches only what that
-// needs: broker and master are in one, broker and the host's worker in another, and the monitor, which needs the master's
-// socket and a published port, is alone. A host of workers has the first, with its worker in it.
+// The cluster has up to three networks on the master's host, so that who takes over a container
+// reaches only what that needs: broker and master are in one, broker and the host's worker in
+// another, and the monitor, which needs the master's socket and a published port, is alone. A host
+// of workers has the first, with its worker in it.
 
 // network is what every host has.
 func (c Cluster) network() string { return "mlframework-" + c.Name }
@@ -39,7 +40,8 @@ func (c Cluster) networks(role string, h Host) []docker.Network {
 func (m *maker) makeNetworks(host string) {
 	for _, role := range []string{Broker, Master, Monitor, Worker} {
 		for _, n := range m.specs[host+"/"+role].Networks {
-			if what := m.networkStep(n.Name); !slices.Contains(m.found[host].Networks, n.Name) && !m.done[host+"/"+what] {
+			if what := m.networkStep(n.Name); !slices.Contains(m.found[host].Networks, n.Name) &&
+				!m.done[host+"/"+what] {
 				m.add(host, what, "make the "+what, Network{n.Name, m.labels("", host)})
 			}
 		}

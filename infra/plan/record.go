@@ -14,10 +14,12 @@ func (m *maker) keep(r layout.Record, what, title string, needs ...string) {
 	}
 }
 
-// record is what the cluster will be made of. Before those that leave have left they are in it, so that whoever comes after a
-// call that was cut off knows of them.
+// record is what the cluster will be made of. Before those that leave have left they are in it, so
+// that whoever comes after a call that was cut off knows of them.
 func (m *maker) record(before bool) layout.Record {
-	r := layout.Record{Version: 1, Cluster: m.Name, Owner: m.Owner, Master: m.Master, BrokerPort: m.brokerPort(), MonitorPort: m.monitorPort(), Group: m.Group, Exposed: m.Exposed, Program: m.Program}
+	r := layout.Record{Version: 1, Cluster: m.Name, Owner: m.Owner, Master: m.Master,
+		BrokerPort: m.brokerPort(), MonitorPort: m.monitorPort(), Group: m.Group,
+		Exposed: m.Exposed, Program: m.Program}
 	r.Images = m.pinned()
 	if m.Adds {
 		r.Group, r.Exposed, r.Program = m.old.Group, m.old.Exposed, m.old.Program

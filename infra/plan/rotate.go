@@ -46,11 +46,12 @@ func (p Plan) Rotates() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { _, is := s.Do.(Finish); return is })
 }
 
-// LeftBehind returns the hosts whose worker cannot log in after a rotation: those that stay in the
-// cluster and were not reached.
+// LeftBehind returns the hosts whose worker stays in the cluster and was not reached: it has
+// neither the passwords of a rotation nor the project's files of now.
 func LeftBehind(c Cluster, found map[string]Found, old layout.Record) (hosts []string) {
 	for _, h := range old.Hosts {
-		if _, reached := found[h.Name]; h.Worker && !reached && !h.Leaves && !slices.Contains(c.Away, h.Name) {
+		if _, reached := found[h.Name]; h.Worker && !reached && !h.Leaves &&
+			!slices.Contains(c.Away, h.Name) {
 			hosts = append(hosts, h.Name)
 		}
 	}
@@ -65,33 +66,34 @@ func (m *maker) startsRotation() bool {
 		len(m.logins().Users) > 0 && !slices.Contains(m.logins().Users, broker.Shared)
 }
 
-// turns reports whether a rotation is under way: one that begins, or one that was cut off.
-func (m *maker) turns() bool {
+// rotating reports whether a rotation is under way: one that begins, or one that was cut off.
+func (m *maker) rotating() bool {
 	return m.startsRotation() || m.needsRenewal().Rotation && !m.fresh()
 }
 
 // renews reports whether the broker gets another certificate from the same authority.
-func (m *maker) renews() bool { return m.needsRenewal().Certificate && !m.turns() && !m.Adds }
+func (m *maker) renews() bool { return m.needsRenewal().Certificate && !m.rotating() && !m.Adds }
 
 // outdated reports whether a host has other credentials of a user than it is to have.
 func (m *maker) outdated(host, user string) bool {
-	return m.turns() || slices.Contains(m.found[host].Outdated, user)
+	return m.rotating() || slices.Contains(m.found[host].Outdated, user)
 }
 
 // rotate adds the steps of a rotation up to writing the broker's files.
 func (m *maker) rotate(l Logins) {
 	master := m.Master
 	if m.startsRotation() {
-		m.add(master, "secrets", "make new passwords and certificates", Rotate{l}, master+"/folders")
+		m.add(master, stepSecrets, "make new passwords and certificates", Rotate{l}, master+"/"+
+			stepFolders)
 	}
-	needs := []string{master + "/secrets", master + "/credentials"}
+	needs := []string{master + "/" + stepSecrets, master + "/" + stepCredentials}
 	for _, name := range m.others() {
 		if _, there := m.found[name].role(m.Name, Worker); there && m.keepsUser(name) {
 			m.writeLogin(Host{Name: name})
-			needs = append(needs, name+"/login of worker")
+			needs = append(needs, name+"/"+stepLoginOfWorker)
 		}
 	}
-	m.add(master, "broker files", "write the broker's secrets", m.brokerFiles(l), needs...)
+	m.add(master, stepBrokerFiles, "write the broker's secrets", m.brokerFiles(l), needs...)
 }
 
 // keepsUser reports whether the worker of a host has its user while the plan is carried out.
@@ -99,14 +101,15 @@ func (m *maker) keepsUser(host string) bool {
 	return slices.Contains(m.usersMeanwhile(), broker.WorkerUser(host))
 }
 
-// takes adds steps that check whether master and workers can log in with their new credentials, and
-// trust the broker's certificate.
-func (m *maker) takes() {
+// checkNewLogins adds steps that check whether master and workers can log in with their new
+// credentials, and trust the broker's certificate.
+func (m *maker) checkNewLogins() {
 	f := m.found[m.Master]
 	program := f.layout().Sweepd(m.Sweepd[f.Arch])
 	at := net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort()))
-	m.look(m.Master, "login again", "wait until the broker takes the master's new password",
-		Login{program, f.layout().Master(), at, loginWait}, m.Master+"/users", m.Master+"/sweepd")
+	m.addCheck(m.Master, stepLoginAgain, "wait until the broker takes the master's new password",
+		Login{program, f.layout().Master(), at, loginWait}, m.Master+"/"+stepUsers, m.Master+"/"+
+			stepSweepd)
 	for _, h := range m.Hosts {
 		if h.Work == nil || !m.runs(h.Name, Worker) {
 			continue // one that is started is checked before
@@ -115,9 +118,10 @@ func (m *maker) takes() {
 		if h.Name != m.Master {
 			at = m.reaches(h, f)
 		}
-		m.look(h.Name, "reach", "reach the broker at "+at+" with the new password",
-			Login{f.layout().Sweepd(m.Sweepd[f.Arch]), f.layout().Login(h.Name), at, reachWait},
-			m.Master+"/users", h.Name+"/sweepd")
+		m.addCheck(h.Name, stepReach, "reach the broker at "+at+" with the new password",
+			Login{f.layout().Sweepd(m.Sweepd[f.Arch]), f.layout().Login(h.Name), at,
+				reachLoginWait},
+			m.Master+"/"+stepUsers, h.Name+"/"+stepSweepd)
 	}
 }
 
@@ -127,10 +131,10 @@ func (m *maker) reportedNeed(host string) string {
 	switch {
 	case !m.runs(host, Worker):
 		return ""
-	case m.turns():
-		return host + "/reach"
+	case m.rotating():
+		return host + "/" + stepReach
 	case m.outdated(host, broker.WorkerUser(host)):
-		return host + "/login of worker"
+		return host + "/" + stepLoginOfWorker
 	}
 	return ""
 }
@@ -141,23 +145,24 @@ func (m *maker) monitor(h Host, needs []string) {
 	l := f.layout()
 	uid, gid := f.RunAs()
 	runs := m.runs(h.Name, Monitor)
-	certified := m.Exposed && (!runs || m.needsRenewal().Monitor || m.turns())
+	certified := m.Exposed && (!runs || m.needsRenewal().Monitor || m.rotating())
 	if m.Adds {
 		return
 	}
 	if certified {
-		m.add(h.Name, "certificate", "write the monitor's certificate",
+		m.add(h.Name, stepCertificate, "write the monitor's certificate",
 			Secrets{Dir: l.Certificate(), For: Monitor, Names: m.monitorNames(h, f), UID: uid,
-				GID: gid}, h.Name+"/folders", h.Name+"/secrets")
-		needs = append(needs, h.Name+"/certificate")
+				GID: gid}, h.Name+"/"+stepFolders, h.Name+"/"+stepSecrets)
+		needs = append(needs, h.Name+"/"+stepCertificate)
 	}
-	if m.turns() {
-		m.add(h.Name, "tokens", "make new tokens of the monitor",
-			Secrets{Dir: l.Monitor(), For: MonitorTokens, UID: uid, GID: gid}, h.Name+"/folders",
-			h.Name+"/users")
-		needs = append(needs, h.Name+"/tokens")
+	if m.rotating() {
+		m.add(h.Name, stepTokens, "make new tokens of the monitor",
+			Secrets{Dir: l.Monitor(), For: MonitorTokens, UID: uid, GID: gid}, h.Name+"/"+
+				stepFolders,
+			h.Name+"/"+stepUsers)
+		needs = append(needs, h.Name+"/"+stepTokens)
 	}
-	if runs && m.turns() { // for its tokens: it reads a renewed certificate by itself
+	if runs && m.rotating() { // for its tokens: it reads a renewed certificate by itself
 		m.add(h.Name, Monitor, "restart the monitor", Restart{m.Container(Monitor), shortGrace},
 			needs...)
 		return
@@ -167,24 +172,25 @@ func (m *maker) monitor(h Host, needs []string) {
 
 // finish adds the last steps of a rotation.
 func (m *maker) finish() {
-	if !m.turns() {
+	if !m.rotating() {
 		return
 	}
-	needs := []string{m.Master + "/users", m.Master + "/login again", m.Master + "/users at last",
+	needs := []string{m.Master + "/" + stepUsers, m.Master + "/" + stepLoginAgain, m.Master + "/" +
+		stepUsersAtLast,
 		m.Master + "/" + Monitor}
 	for _, name := range m.others() {
-		needs = append(needs, name+"/reach", name+"/remove worker")
+		needs = append(needs, name+"/"+stepReach, name+"/"+stepRemoveWorker)
 	}
-	m.add(m.Master, "finish", "forget the certificates of before", Finish{}, needs...)
+	m.add(m.Master, stepFinish, "forget the certificates of before", Finish{}, needs...)
 	f := m.found[m.Master]
 	uid, gid := f.RunAs()
 	const title = "trust the new certificates alone"
 	login := Secrets{Dir: f.layout().Master(), For: broker.Master, UID: uid, GID: gid}
-	m.add(m.Master, "trust", title, login, m.Master+"/finish", m.Master+"/credentials")
+	m.add(m.Master, "trust", title, login, m.Master+"/"+stepFinish, m.Master+"/"+stepCredentials)
 	for _, h := range m.Hosts {
 		if h.Work != nil {
-			m.add(h.Name, "trust of worker", title, m.workerLogin(h.Name), m.Master+"/finish",
-				h.Name+"/login of worker", h.Name+"/"+Worker)
+			m.add(h.Name, "trust of worker", title, m.workerLogin(h.Name), m.Master+"/"+stepFinish,
+				h.Name+"/"+stepLoginOfWorker, h.Name+"/"+Worker)
 		}
 	}
 }

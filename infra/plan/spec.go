@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
-	"net"
 	"path"
 	"slices"
 	"strconv"
@@ -17,13 +15,12 @@ import (
 
 // Limits of the containers that are ours.
 const (
-	// brokerMemory is the memory of the broker's container, twice what it takes before it stops taking more.
+	// brokerMemory is the memory of the broker's container, twice what it takes before it stops
+	// taking more.
 	brokerMemory  = 1 << 30
 	masterMemory  = 1 << 30
 	monitorMemory = 256 << 20
 	ourPids       = 1024
-	// workerPids is for each slot, and as many again for the worker itself.
-	workerPids = 2048
 	// A container's log is small: what tasks print is in their outputs.
 	logSize, logFiles = 5 << 20, 3
 )
@@ -38,7 +35,8 @@ const (
 	workerGrace = 60 * time.Second // what runs gets its own, 10 s unless tasks.yml says otherwise
 )
 
-// hardened is what every container has: no privileges, and a root file system that nobody can write to.
+// hardened is what every container has: no privileges, and a root file system that nobody can write
+// to.
 func (c Cluster) hardened(role string, h Host, f Found) docker.Spec {
 	uid, gid := f.RunAs()
 	return docker.Spec{
@@ -53,10 +51,12 @@ func (c Cluster) hardened(role string, h Host, f Found) docker.Spec {
 	}
 }
 
-// nobody is who runs containers where the user of the host is root, as usual for a user that needs no name.
+// nobody is who runs containers where the user of the host is root, as usual for a user that needs
+// no name.
 const nobody = 65532
 
-// RunAs returns who runs containers, and owns what they write: the ssh user, or nobody where that is root.
+// RunAs returns who runs containers, and owns what they write: the ssh user, or nobody where that
+// is root.
 func (f Found) RunAs() (uid, gid int) {
 	if f.UID == 0 {
 		return nobody, nobody
@@ -72,7 +72,8 @@ func bindReadOnly(from, at string) docker.Mount {
 
 // program mounts sweepd and runs it.
 func (c Cluster) program(s *docker.Spec, f Found, args ...string) {
-	s.Mounts = append(s.Mounts, bindReadOnly(path.Dir(f.layout().Sweepd(c.Sweepd[f.Arch])), layout.ProgramAt))
+	s.Mounts = append(s.Mounts, bindReadOnly(path.Dir(f.layout().Sweepd(c.Sweepd[f.Arch])),
+		layout.ProgramAt))
 	s.Entrypoint = []string{path.Join(layout.ProgramAt, "sweepd")}
 	s.Command = args
 }
@@ -109,7 +110,8 @@ func (c Cluster) Images(h Host, f Found) (refs []string) {
 	return refs
 }
 
-// baseImage is what the containers of master and monitor are made of. Its tag has whatever it depends on.
+// baseImage is what the containers of master and monitor are made of. Its tag has whatever it
+// depends on.
 func (c Cluster) baseImage(f Found) string {
 	uid, gid := f.RunAs()
 	return fmt.Sprintf("mlframework-%s:base-1-%s-%d-%d", c.Name, f.Arch, uid, gid)
@@ -119,11 +121,14 @@ func (c Cluster) masterSpec(h Host, f Found) docker.Spec {
 	s := c.hardened(Master, h, f)
 	s.Image = c.baseImage(f)
 	s.Memory = masterMemory
-	args := []string{"master", "--store", layout.StoreAt, "--socket", path.Join(layout.RunAt, layout.Socket),
+	args := []string{"master", "--store", layout.StoreAt, "--socket", path.Join(layout.RunAt,
+		layout.Socket),
 		"--read-socket", path.Join(layout.ReadAt, layout.ReadSocket),
-		"--broker", fmt.Sprintf("amqps://%s:%d", Broker, broker.Port), "--broker-name", broker.ServerName,
+		"--broker", fmt.Sprintf("amqps://%s:%d", Broker, broker.Port), "--broker-name",
+		broker.ServerName,
 		"--broker-metrics", fmt.Sprintf("http://%s:%d", Broker, broker.MetricsPort),
-		"--credentials", path.Join(layout.SecretsAt, "credentials"), "--ca", path.Join(layout.SecretsAt, "ca.pem")}
+		"--credentials", path.Join(layout.SecretsAt, "credentials"), "--ca",
+		path.Join(layout.SecretsAt, "ca.pem")}
 	if gid, ok := f.group(c.Group); ok {
 		s.Groups = []string{strconv.Itoa(gid)}
 		args = append(args, "--group", strconv.Itoa(gid))
@@ -137,19 +142,22 @@ func (c Cluster) masterSpec(h Host, f Found) docker.Spec {
 	return s
 }
 
-// monitorSpec is the monitor's container. Of the master it has the read-only socket alone: what a hole in the only program
-// that browsers talk to gives away can be read, and nothing can be submitted through it.
+// monitorSpec is the monitor's container. Of the master it has the read-only socket alone: what a
+// hole in the only program that browsers talk to gives away can be read, and nothing can be
+// submitted through it.
 func (c Cluster) monitorSpec(h Host, f Found, port int) docker.Spec {
 	s := c.hardened(Monitor, h, f)
 	s.Image = c.baseImage(f)
 	s.Memory = monitorMemory
-	args := []string{"monitor", "--master", path.Join(layout.ReadAt, layout.ReadSocket), "--state", layout.StateAt, "--listen", fmt.Sprintf("0.0.0.0:%d", monitorPort)}
+	args := []string{"monitor", "--master", path.Join(layout.ReadAt, layout.ReadSocket), "--state",
+		layout.StateAt, "--listen", fmt.Sprintf("0.0.0.0:%d", monitorPort)}
 	published := docker.Port{Host: "127.0.0.1", Port: port, Container: monitorPort}
 	if !c.Exposed {
 		args = append(args, "--published-on-loopback")
 	} else {
 		published.Host = ""
-		args = append(args, "--tls-cert", path.Join(layout.SecretsAt, broker.CertificateFile), "--tls-key", path.Join(layout.SecretsAt, broker.KeyFile))
+		args = append(args, "--tls-cert", path.Join(layout.SecretsAt, broker.CertificateFile),
+			"--tls-key", path.Join(layout.SecretsAt, broker.KeyFile))
 		for _, name := range c.monitorNames(h, f) {
 			args = append(args, "--host", name)
 		}
@@ -171,51 +179,6 @@ func (c Cluster) monitorNames(h Host, f Found) (names []string) {
 	}
 	return names
 }
-
-// workerSpec is the worker's container. On the master's host it reaches the broker over a network of the two, whatever the
-// host's firewall says. Its limits are for so many slots.
-func (m *maker) workerSpec(h Host, f Found, slots int) docker.Spec {
-	c, at := m.Cluster, m.reaches(h, f)
-	if h.Name == m.Master {
-		at = net.JoinHostPort(Broker, strconv.Itoa(broker.Port))
-	}
-	s := c.hardened(Worker, h, f)
-	s.Image = m.workerRef(h, f)
-	l := f.layout()
-	c.program(&s, f, "worker", "--name", h.Name, "--host", h.Name, "--slots", strconv.Itoa(slots),
-		"--outputs", layout.OutputsAt, "--revisions", layout.RevisionsAt, "--state", layout.StateAt, "--secrets-folder", layout.AttemptsAt, "--confine",
-		"--broker", "amqps://"+at, "--broker-name", broker.ServerName,
-		"--credentials", path.Join(layout.SecretsAt, "credentials"), "--ca", path.Join(layout.SecretsAt, "ca.pem"),
-		"--"+environmentOption, c.Project.environment(*h.Work).String())
-	s.Mounts = append(s.Mounts,
-		bindReadOnly(l.Releases(), layout.RevisionsAt), bind(l.Outputs(h.Name), layout.OutputsAt), bind(l.State(h.Name), layout.StateAt),
-		bind(l.Home(h.Name), layout.HomeAt), bindReadOnly(l.Login(h.Name), layout.SecretsAt),
-		docker.Mount{At: layout.AttemptsAt, Tmpfs: &docker.Tmpfs{Size: 64 << 20}})
-	for _, v := range c.volumes(h) {
-		s.Mounts = append(s.Mounts, volume(v, f.Home))
-	}
-	s.Env = []string{"HOME=" + layout.HomeAt, "USER=" + f.User, "LOGNAME=" + f.User}
-	for _, v := range h.Work.Environment {
-		s.Env = append(s.Env, v.Name+"="+v.Value)
-	}
-	s.Labels[LoginLabel] = broker.WorkerUser(h.Name)
-	s.Labels[addressLabel], _, _ = net.SplitHostPort(at)
-	for _, l := range h.Work.Labels {
-		s.Labels[l.Name] = l.Value
-	}
-	s.ReadOnly = !c.Project.WritableRoot
-	s.Grace = workerGrace
-	s.Shm = cmp.Or(h.Work.Limits.SharedMemory, c.Project.Shm, f.Memory/2)
-	s.Memory = cmp.Or(h.Work.Limits.Memory, c.Project.Memory*int64(slots), spare(f.Memory))
-	s.Pids = cmp.Or(int64(h.Work.Limits.Processes),
-		cmp.Or(c.Project.Pids, workerPids)*int64(slots)+workerPids)
-	return s
-}
-
-// spare leaves a twentieth of a host's memory, at least 256 MiB, to the host itself.
-func spare(memory int64) int64 { return max(memory/2, memory-max(memory/20, 256<<20)) }
-
-func (h Host) slots(f Found) int { return cmp.Or(h.Work.Slots, f.Cores) }
 
 // group finds a group of the user's by name or number.
 func (f Found) group(name string) (gid int, ok bool) {

@@ -6,14 +6,32 @@ import (
 	"strings"
 
 	"mlframework/infra/docker"
+	"mlframework/infra/layout"
 )
 
-// volumes returns the volumes of a host's worker, as they are written.
-func (c Cluster) volumes(h Host) []string {
+// volumes returns the volumes of a host's worker, as they are written: those of the project, then
+// those of the host, which replace others with the same target.
+func (c Cluster) volumes(h Host) (all []string) {
 	if h.Work == nil {
 		return nil
 	}
-	return slices.Concat(c.Project.Volumes, h.Work.Volumes)
+	for _, v := range c.Project.Volumes {
+		if !slices.ContainsFunc(h.Work.Volumes, func(own string) bool {
+			return target(own) == target(v)
+		}) {
+			all = append(all, v)
+		}
+	}
+	return append(all, h.Work.Volumes...)
+}
+
+// target returns where a volume is in the container.
+func target(text string) string { return path.Clean(volume(text, "").At) }
+
+// ofTheWorker reports whether a worker's container has a folder of its own at a target, or around
+// it.
+func ofTheWorker(target string) bool {
+	return target == "/tmp" || within(target, path.Dir(layout.ProgramAt))
 }
 
 // Sources returns the folders of a host that the volumes of its worker show to tasks, as they are
@@ -44,23 +62,28 @@ func volume(text, home string) docker.Mount {
 	return m
 }
 
-// volumes finds those whose folder is not there, and those that would show tasks what is the
-// cluster's own under another name, where nothing keeps them from it. Where links lead is known of
-// hosts that told it.
+// volumes finds those that the container cannot have, those whose folder is not there, and those
+// that would show tasks what is the cluster's own under another name, where nothing keeps them from
+// it. Where links lead is known of hosts that told it.
 func (p *problems) volumes(c Cluster, h Host, f Found) {
 	own := []string{f.Root, f.RealRoot}
 	if h.Name == c.Master {
 		own = append(own, f.layout().Run(c.Name, c.Group, f.UID))
 	}
 	for i, v := range c.volumes(h) {
+		where := "volumes: in tasks.yml"
+		if slices.Contains(h.Work.Volumes, v) {
+			where = "volumes: of this host in config.yml"
+		}
+		if at := target(v); ofTheWorker(at) {
+			p.fault("name another target in "+where,
+				"its volume %s has the target %s, where the worker has folders of its own", v, at)
+			continue
+		}
 		source := volume(v, f.Home).Bind
 		if slices.ContainsFunc(f.MissingSources, func(m string) bool {
 			return source != "" && path.Clean(m) == path.Clean(source)
 		}) {
-			where := "volumes: in tasks.yml"
-			if i >= len(c.Project.Volumes) {
-				where = "volumes: of this host in config.yml"
-			}
 			p.fault("make it there (mkdir -p "+source+"), or remove it from "+where,
 				"its volume %s has no folder: there is no %s", v, source)
 			continue
@@ -70,7 +93,8 @@ func (p *problems) volumes(c Cluster, h Host, f Found) {
 			shown = append(shown, f.RealSources[i])
 		}
 		if at := overlap(shown, own); at != "" {
-			p.fault("name a folder that neither contains the cluster's nor lies in it; -r moves that",
+			p.fault("name a folder that neither contains the cluster's nor lies in it; -r moves "+
+				"that",
 				"its volume %s shows tasks the folder of the cluster, %s, with passwords and "+
 					"other tasks' files", v, at)
 		}

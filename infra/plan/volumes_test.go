@@ -86,6 +86,71 @@ func TestSources(t *testing.T) {
 	}
 }
 
+// A host's volume replaces the project's of the same target, before anything is changed.
+func TestVolumesOfTheSameTarget(t *testing.T) {
+	t.Parallel()
+	w, c := newWorld("gpu1", "gpu2", "gpu3"), wanted("gpu1", "gpu2", "gpu3")
+	c.Project.Volumes = []string{"/data:/data:ro", "/models:/models"}
+	c.Hosts[1].Work.Volumes = []string{"/x:/x", "/ssd/data:/data/"}
+	if all := plan.Check(c, w.found); len(all) > 0 {
+		t.Error(all)
+	}
+	w.run(t, c)
+	for host, want := range map[string][]string{
+		"gpu2": {"/models:/models", "/x:/x", "/ssd/data:/data/"},
+		"gpu3": {"/data:/data", "/models:/models"},
+	} {
+		var got []string
+		for _, m := range w.found[host].Containers[0].Mounts {
+			if !strings.HasPrefix(m.At, "/mlframework/") {
+				got = append(got, m.Bind+":"+m.At)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q", host, got)
+		}
+	}
+}
+
+// A volume that would be where a worker's container has something of its own is refused.
+func TestVolumesWhereTheWorkerIs(t *testing.T) {
+	t.Parallel()
+	w, c := newWorld("gpu1", "gpu2"), wanted("gpu1", "gpu2")
+	c.Project.Volumes = nil
+	taken := []string{"/tmp/", "/mlframework"}
+	for _, s := range w.plan(c).Steps {
+		run, is := s.Do.(plan.Run)
+		if is && run.Spec.Labels[plan.RoleLabel] == plan.Worker {
+			for _, m := range run.Spec.Mounts {
+				taken = append(taken, m.At)
+			}
+		}
+	}
+	if len(taken) < 10 {
+		t.Errorf("%q", taken)
+	}
+	for _, at := range taken {
+		for _, ofTheHost := range []bool{false, true} {
+			c, where := wanted("gpu1", "gpu2"), "tasks.yml"
+			if ofTheHost {
+				c.Hosts[1].Work.Volumes, where = []string{"/x:" + at}, "of this host in config.yml"
+			} else {
+				c.Project.Volumes = []string{"/x:" + at}
+			}
+			all := plan.Check(c, w.found)
+			if len(all) != 1 || !strings.HasPrefix(all[0].What, "its volume /x:"+at+" has the "+
+				"target ") ||
+				!strings.HasSuffix(all[0].Remedy, where) {
+				t.Errorf("%s: %v", at, all)
+			}
+		}
+	}
+	c.Project.Volumes = []string{"/x:/tmp/x", "/x:/mlframework2"}
+	if all := plan.Check(c, w.found); len(all) > 0 {
+		t.Error(all)
+	}
+}
+
 // TestEveryWorkerConfines looks at all workers that a plan starts, whatever their project relaxes.
 func TestEveryWorkerConfines(t *testing.T) {
 	t.Parallel()

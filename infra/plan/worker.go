@@ -15,67 +15,96 @@ import (
 func (m *maker) worker(h Host) {
 	f := m.found[h.Name]
 	runs := m.runs(h.Name, Worker)
+	m.openFiles(h)
 	switch {
 	case !runs:
 		m.startWorker(h, f)
 	case m.outdated(h.Name, broker.WorkerUser(h.Name)):
 		m.writeLogin(h)
 	}
-	if m.left(h.Name) || runs && m.givenUp(h.Name) {
-		m.add(h.Name, "resume", "have the worker take tasks again", Resume{h.Name}, m.Master+"/ready")
+	add, title := m.addCheck, "wait until the worker has reported"
+	if f.Drained {
+		add, title = m.add, "have the worker take tasks again"
 	}
-	m.look(h.Name, "reported", "wait until the worker has reported", Reported{h.Name}, h.Name+"/"+Worker,
-		m.reportedNeed(h.Name), m.Master+"/ready")
+	add(h.Name, stepReported, title, Reported{h.Name}, h.Name+"/"+Worker,
+		m.reportedNeed(h.Name), m.Master+"/"+stepReady, m.openFilesNeed(h.Name))
 	m.resize(h)
+}
+
+// openFiles brings a host the files of sweeps that are older than its worker, or that came to the
+// other hosts while this one was not in the cluster: a worker that is still drained may be one that
+// a call before, which was cut off, took into the cluster again.
+func (m *maker) openFiles(h Host) {
+	f := m.found[h.Name]
+	_, there := f.role(m.Name, Worker)
+	lacks := !there || f.Drained || m.leaves(h.Name) || m.givenUp(h.Name) // or may lack
+	if f.Shares == "" && m.old.Version != 0 && lacks {
+		m.add(h.Name, stepOpenFiles, "bring the files of open sweeps",
+			Relay{m.found[m.Master].Revision}, append(m.needsBeforeContainers(h.Name), m.Master+"/"+
+				stepReady)...)
+	}
+}
+
+// openFilesNeed returns the step before which a host's worker is to take no tasks.
+func (m *maker) openFilesNeed(host string) string {
+	return cmp.Or(m.found[host].Shares, host) + "/" + stepOpenFiles
 }
 
 func (m *maker) startWorker(h Host, f Found) {
 	l := f.layout()
 	old, there := f.role(m.Name, Worker)
-	// A worker of an earlier release that connects again as its own user may not do what it does: it keeps the user that
-	// all shared until it has ended, and the broker is reached as that one.
-	late := there && old.Running() && old.Labels[LoginLabel] == ""
-	needs := m.brought(h.Name)
-	if !late {
-		m.writeLogin(h)
-		needs = append(needs, h.Name+"/login of worker")
+	// A worker of an earlier release that connects again as its own user may not do what it does:
+	// it keeps the user that all shared until it has ended, and the broker is reached as that one.
+	keepsSharedUser := there && old.Running() && old.Labels[LoginLabel] == ""
+	needs := m.needsBeforeContainers(h.Name)
+	if !keepsSharedUser {
+		m.writeLogin(h, m.loginNeed(h.Name)...)
+		needs = append(needs, h.Name+"/"+stepLoginOfWorker)
 	}
 	m.makeNetworks(h.Name)
-	needs = append(needs, m.workerImage(h), m.Master+"/login", m.Master+"/users")
+	needs = append(needs, m.workerImage(h), m.Master+"/"+stepLogin, m.Master+"/"+stepUsers)
 	at := m.reaches(h, f)
 	if h.Name == m.Master {
 		at = net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort()))
 	}
-	m.look(h.Name, "reach", "reach the broker at "+at, Login{l.Sweepd(m.Sweepd[f.Arch]), l.Login(h.Name), at, reachWait}, needs...)
-	needs = append(needs, m.Master+"/ready")
+	m.addCheck(h.Name, stepReach, "reach the broker at "+at, Login{l.Sweepd(m.Sweepd[f.Arch]),
+		l.Login(h.Name), at, reachLoginWait}, needs...)
+	needs = append(needs, m.Master+"/"+stepReady)
 	for _, o := range m.Hosts { // one that cannot be replaced keeps all others as they are
-		needs = append(needs, o.Name+"/reach")
+		needs = append(needs, o.Name+"/"+stepReach)
 	}
-	if !there && m.old.Version != 0 && f.Shares == "" { // sweeps run that are older than this worker
-		m.add(h.Name, "open files", "bring the files of open sweeps", Relay{f.Root,
-			m.found[m.Master].Revision},
-			append(m.brought(h.Name), m.Master+"/ready")...)
-		needs = append(needs, h.Name+"/open files")
-	}
+	needs = append(needs, m.openFilesNeed(h.Name))
 	if there && old.Running() {
 		needs = append(needs, m.drain(h.Name, needs...)...)
 	}
-	if late {
+	if keepsSharedUser {
 		m.writeLogin(h, needs...)
-		needs = append(needs, h.Name+"/login of worker")
+		needs = append(needs, h.Name+"/"+stepLoginOfWorker)
 	}
 	title := fmt.Sprintf("start the worker, %d slots", h.slots(f))
 	if h.slots(f) == 1 {
 		title = "start the worker, 1 slot"
 	}
+	if n := len(gpuIDs(m.specs[h.Name+"/"+Worker].Devices)); n > 0 {
+		title += ", " + countGPUs(n)
+	}
 	m.container(h, Worker, title, needs...)
+}
+
+// loginNeed returns what comes before the credentials of a worker whose container is there: with
+// them it takes tasks. In a rotation the broker waits for its credentials.
+func (m *maker) loginNeed(host string) []string {
+	if _, there := m.found[host].role(m.Name, Worker); !there || m.rotating() {
+		return nil
+	}
+	return []string{m.openFilesNeed(host)}
 }
 
 // writeLogin writes the credentials of a host's worker.
 func (m *maker) writeLogin(h Host, needs ...string) {
-	if !m.done[h.Name+"/login of worker"] {
-		m.add(h.Name, "login of worker", "write the worker's credentials", m.workerLogin(h.Name),
-			append(needs, h.Name+"/folders", m.Master+"/secrets")...)
+	if !m.done[h.Name+"/"+stepLoginOfWorker] {
+		m.add(h.Name, stepLoginOfWorker, "write the worker's credentials", m.workerLogin(h.Name),
+			append(needs, h.Name+"/"+stepFolders, m.Master+"/"+stepSecrets)...)
 	}
 }
 
@@ -86,8 +115,8 @@ func (m *maker) workerLogin(host string) Secrets {
 	return Secrets{Dir: f.layout().Login(host), For: broker.WorkerUser(host), UID: uid, GID: gid}
 }
 
-// reachWait is how long a worker's host tries to log in at a broker that is up.
-const reachWait = 10 * time.Second
+// reachLoginWait is how long a worker's host tries to log in at a broker that is up.
+const reachLoginWait = 10 * time.Second
 
 // workerRef is the image of a host's worker.
 func (c Cluster) workerRef(h Host, f Found) string {
@@ -107,13 +136,14 @@ func (m *maker) workerImage(h Host) string {
 	if m.has(h.Name, ref) {
 		return ""
 	}
-	m.learn(h.Name, "image", ref)
+	m.learn(h.Name, stepImage, ref)
 	if first := m.builder(ref, f.Arch); first == h.Name {
-		m.add(h.Name, "image", "build the image of "+m.Project.Build, Build{ref, m.Project.Build, m.labels("", h.Name)}, m.brought(h.Name)...)
+		m.add(h.Name, stepImage, "build the image of "+m.Project.Build, Build{ref, m.Project.Build,
+			m.labels("", h.Name)}, m.needsBeforeContainers(h.Name)...)
 	} else {
-		m.add(h.Name, "image", "get the image from "+first, Ship{ref, first}, first+"/image")
+		m.add(h.Name, stepImage, "get the image from "+first, Ship{ref, first}, first+"/"+stepImage)
 	}
-	return h.Name + "/image"
+	return h.Name + "/" + stepImage
 }
 
 // builder is the first host of an architecture that has the image, or that builds it.
@@ -132,12 +162,14 @@ func (m *maker) builder(ref, arch string) string {
 	return first
 }
 
-// reaches is where a host's worker finds the broker. A worker that is there keeps its address while the host can still use it.
+// reaches is where a host's worker finds the broker. A worker that is there keeps its address while
+// the host can still use it.
 func (m *maker) reaches(h Host, f Found) string {
 	name := m.Address
 	if name == "" && len(f.Reaches) > 0 {
 		name = f.Reaches[0]
-		if old, ok := f.role(m.Name, Worker); ok && slices.Contains(f.Reaches, old.Labels[addressLabel]) {
+		if old, ok := f.role(m.Name, Worker); ok && slices.Contains(f.Reaches,
+			old.Labels[addressLabel]) {
 			name = old.Labels[addressLabel]
 		}
 	}
@@ -166,93 +198,7 @@ func (m *maker) drain(host string, needs ...string) []string {
 	if now := m.found[host].tasksOf(); now != "" {
 		title += ": " + now
 	}
-	m.add(host, "drain", title, Drain{host, m.DrainTime}, append(needs, m.Master+"/ready")...)
-	return []string{host + "/drain"}
-}
-
-// leavers have what is not wanted any more taken off.
-func (m *maker) leavers() {
-	if m.Adds {
-		return
-	}
-	left := m.away()
-	for _, name := range m.others() {
-		f := m.found[name]
-		h, wanted := m.host(name)
-		worker, works := f.role(m.Name, Worker)
-		if works && (!wanted || h.Work == nil) {
-			var needs []string
-			if m.turns() { // it comes back with its new password before it is waited for
-				needs = append(needs, m.Master+"/users")
-			}
-			if worker.Running() {
-				needs = append(m.drain(name, needs...), needs...)
-			}
-			title := "remove the worker"
-			if now := f.tasksOf(); now != "" && m.Now {
-				title += ", which stops " + now
-			}
-			m.add(name, "remove worker", title, Remove{worker.ID, workerGrace}, needs...)
-			m.add(name, "forget", "forget the worker "+name, Forget{name}, name+"/remove worker", m.Master+"/ready")
-		}
-		for _, role := range []string{Monitor, Master, Broker} {
-			if o, there := f.role(m.Name, role); there && name != m.Master {
-				m.add(name, "remove "+role, "remove the "+role, Remove{o.ID, shortGrace})
-			}
-		}
-		if _, reached := m.found[name]; !wanted && reached {
-			left = append(left, name+"/clear")
-			m.add(name, "clear", "remove network and images", Clear{map[string]string{ClusterLabel: m.Name}},
-				name+"/remove worker", name+"/remove monitor", name+"/remove master", name+"/remove broker")
-		}
-	}
-	title := "note who is left"
-	for _, h := range m.Hosts {
-		if m.resizes(h) {
-			title = "save the cluster's record again"
-			left = append(left, h.Name+"/slots")
-		}
-	}
-	m.keep(m.record(false), "record at last", title,
-		append(left, m.Master+"/record")...)
-}
-
-// away has the workers of hosts that leave and cannot be reached take nothing more, and gives what the record waits for.
-func (m *maker) away() (before []string) {
-	for _, o := range m.old.Hosts {
-		if !slices.Contains(m.Away, o.Name) {
-			continue
-		}
-		drain, forget := "no more for "+o.Name, "forget "+o.Name
-		if o.Worker {
-			m.add(m.Master, drain, "have the worker of "+o.Name+" take nothing more", Drain{o.Name, m.DrainTime}, m.Master+"/ready")
-		}
-		if m.GiveUp {
-			m.add(m.Master, forget, "forget the worker "+o.Name, Forget{o.Name}, m.Master+"/"+drain, m.Master+"/ready")
-		}
-		before = append(before, m.Master+"/"+drain, m.Master+"/"+forget)
-	}
-	return before
-}
-
-// left tells whether a host was away when it was to leave.
-func (m *maker) left(host string) bool { return m.recorded(host).Leaves }
-
-// givenUp reports whether the cluster has forgotten a host that it had.
-func (m *maker) givenUp(host string) bool {
-	return m.old.Version != 0 && m.recorded(host).Name == ""
-}
-
-// others are all hosts that were looked at, those that are wanted first.
-func (m *maker) others() []string {
-	var names []string
-	for _, h := range m.Hosts {
-		names = append(names, h.Name)
-	}
-	for _, o := range m.old.Hosts {
-		if _, there := m.found[o.Name]; there && !slices.Contains(names, o.Name) {
-			names = append(names, o.Name)
-		}
-	}
-	return names
+	m.add(host, stepDrain, title, Drain{Worker: host, Wait: m.DrainTime},
+		append(needs, m.Master+"/"+stepReady)...)
+	return []string{host + "/" + stepDrain}
 }

@@ -28,7 +28,8 @@ type world struct {
 
 	revision string // of the project that the last plan brings
 
-	registry map[string]string             // what tags stand for in their registry now; none: version 1
+	// what tags stand for in their registry now; none: version 1
+	registry map[string]string
 	local    bool                          // images come from no registry
 	pins     layout.Record                 // of the last plan
 	learned  map[string]layout.RecordImage // of the images that hosts have got since the last plan
@@ -48,11 +49,15 @@ type world struct {
 	trusts    map[string][]int // of each host's worker, and of "master"
 	tokens    int              // of the monitor that are written
 	opens     int              // those that open the monitor that runs
+
+	drained map[string]bool // workers that were told to take nothing more
+	person  map[string]bool // of those the ones that a person told
 }
 
 func newWorld(names ...string) *world {
 	w := &world{found: map[string]plan.Found{}, broker: map[string]int{}, login: map[string]int{},
-		authority: 1, trusts: map[string][]int{}, registry: map[string]string{}}
+		authority: 1, trusts: map[string][]int{}, registry: map[string]string{},
+		drained: map[string]bool{}, person: map[string]bool{}}
 	for _, n := range names {
 		w.found[n] = plan.Found{Facts: probe.Facts{
 			OS: "linux", Arch: "amd64", User: "anna", UID: 1000, GID: 1000,
@@ -84,6 +89,7 @@ func (w *world) plan(c plan.Cluster) plan.Plan {
 	w.revision = c.Project.Revision
 	w.look(c)
 	w.learned = map[string]layout.RecordImage{}
+	named.add(plan.NamedSteps(c, w.found, w.record))
 	p := plan.Make(c, w.found, w.record)
 	w.pins = p.Record
 	return p
@@ -132,6 +138,15 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 			f.Networks = append(f.Networks, do.Name)
 		case plan.Volume:
 			f.Volumes = append(f.Volumes, do.Name)
+		case plan.Drain:
+			w.drained[do.Worker] = true
+		case plan.Reported:
+			if !w.person[do.Worker] {
+				delete(w.drained, do.Worker)
+			}
+		case plan.Forget:
+			delete(w.drained, do.Worker)
+			delete(w.person, do.Worker)
 		case plan.Run:
 			f.Containers = slices.DeleteFunc(slices.Clone(f.Containers),
 				func(o docker.Container) bool { return o.Name == do.Spec.Name })
@@ -151,7 +166,8 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 					Command: do.Spec.Command, Env: do.Spec.Env,
 					Mounts: slices.DeleteFunc(slices.Clone(do.Spec.Mounts),
 						func(m docker.Mount) bool { return m.Tmpfs != nil }),
-					Memory: do.Spec.Memory, Shm: do.Spec.Shm, Pids: do.Spec.Pids})
+					Devices: do.Spec.Devices,
+					Memory:  do.Spec.Memory, Shm: do.Spec.Shm, Pids: do.Spec.Pids})
 		case plan.Start:
 			for i := range f.Containers {
 				if f.Containers[i].Name == do.Name {
@@ -213,10 +229,12 @@ func (w *world) image(f *plan.Found, ref string) {
 	}
 }
 
-// look finds what credentials are outdated, and what is to be finished.
+// look finds what credentials are outdated, what is to be finished, and who is drained for a
+// replacement.
 func (w *world) look(c plan.Cluster) {
 	for name, f := range w.found {
-		f.Outdated, f.NeedsRenewal.Rotation = nil, false
+		f.Outdated, f.NeedsRenewal.Rotation, f.Drained = nil, false,
+			w.drained[name] && !w.person[name]
 		if w.outdated(w.login[name], "worker-"+name, name) {
 			f.Outdated = append(f.Outdated, "worker-"+name)
 		}
@@ -253,7 +271,8 @@ func (w *world) trusted(t *testing.T, step string) {
 	t.Helper()
 	for who, all := range w.trusts {
 		if w.serves != 0 && !slices.Contains(all, w.serves) {
-			t.Fatalf("after %s the broker has the certificate %d, and %s trusts %v", step, w.serves, who, all)
+			t.Fatalf("after %s the broker has the certificate %d, and %s trusts %v", step, w.serves,
+				who, all)
 		}
 	}
 }

@@ -14,15 +14,17 @@ import (
 
 // Facts are what a host has.
 type Facts struct {
-	OS, Arch  string // as Go names them: "linux", "amd64"; as uname does when Go does not
-	User      string
-	UID, GID  int
-	Groups    map[string]int // those of the user, by name; without one, by number
-	Home      string
-	HomeKey   string        // equal on two hosts that may share one home folder; "" when the host does not tell
-	Boot      string        // random text of the kernel since it was started; "" when it tells none
-	Cores     int           // at least 1
-	Load      float64       // mean number of busy processors in the last minute, and what waits for them; 0: not told
+	OS, Arch string // as Go names them: "linux", "amd64"; as uname does when Go does not
+	User     string
+	UID, GID int
+	Groups   map[string]int // those of the user, by name; without one, by number
+	Home     string
+	// equal on two hosts that may share one home folder; "" when the host does not tell
+	HomeKey string
+	Boot    string // random text of the kernel since it was started; "" when it tells none
+	Cores   int    // at least 1
+	// mean number of busy processors in the last minute, and what waits for them; 0: not told
+	Load      float64
 	Memory    int64         // bytes
 	ClockSkew time.Duration // of the host's clock, as far as it is certain; to a second
 
@@ -31,8 +33,8 @@ type Facts struct {
 	// RealSources are the folders that Host was asked for, with all links followed; none when the
 	// host did not tell them all.
 	RealSources []string
-	// MissingSources are those of the folders that are certainly not there. One in a folder that the
-	// user may not search is none of them.
+	// MissingSources are those of the folders that are certainly not there. One in a folder that
+	// the user may not search is none of them.
 	MissingSources []string
 
 	Root         string         // the cluster's folder, absolute
@@ -45,11 +47,19 @@ type Facts struct {
 	Binaries     []string       // of sweepd, by hash; the one that came last is the last
 	Revision     string         // of the project that is in force; "" is none
 
-	Client       string         // the address from which the host was asked, as it sees it; "" without ssh
-	Listening    []int          // TCP ports
-	PortOwners   map[int]string // programs that listen, as far as the user may see them: "nginx (pid 812)"
-	MissingTools []string       // programs that are needed and missing
+	// the address from which the host was asked, as it sees it; "" without ssh
+	Client    string
+	Listening []int // TCP ports
+	// programs that listen, as far as the user may see them: "nginx (pid 812)"
+	PortOwners   map[int]string
+	MissingTools []string // programs that are needed and missing
 	Bash         bool
+
+	Toolkit string // version of NVIDIA's container toolkit; "": it is not there
+	// NVIDIA's hook is there, and is not known to have come after Docker's start
+	NVIDIAHook bool
+	CDISpecs   []string // files with NVIDIA's devices, below /etc/cdi or /var/run/cdi
+	CDINames   []string // of the devices in them, by number or UUID: "0", "0:1", "GPU-..."
 }
 
 // parse reads the script's output. The host was asked from a time here to another.
@@ -62,7 +72,8 @@ func parse(out string, asked, ended time.Time) (f Facts, err error) {
 			continue
 		}
 		if e := f.set(word, rest, asked, ended); e != nil {
-			err = errors.Join(err, fmt.Errorf("what the host says of its %s is %q: %w", word, rest, e))
+			err = errors.Join(err, fmt.Errorf("what the host says of its %s is %q: %w", word, rest,
+				e))
 		}
 	}
 	if !done {
@@ -71,8 +82,8 @@ func parse(out string, asked, ended time.Time) (f Facts, err error) {
 	return f, err
 }
 
-// ahead is how far a clock is from the nearer end of the time in which it was read. A busy host takes seconds to answer, and what
-// it says may be of any moment of them.
+// ahead is how far a clock is from the nearer end of the time in which it was read. A busy host
+// takes seconds to answer, and what it says may be of any moment of them.
 func ahead(clock, asked, ended time.Time) time.Duration {
 	switch {
 	case clock.Before(asked):
@@ -88,7 +99,8 @@ func (f *Facts) set(word, rest string, asked, ended time.Time) (err error) {
 	case "clock":
 		var seconds int64
 		seconds, err = strconv.ParseInt(rest, 10, 64)
-		f.ClockSkew = ahead(time.Unix(seconds, 0), asked.Truncate(time.Second), ended.Truncate(time.Second))
+		f.ClockSkew = ahead(time.Unix(seconds, 0), asked.Truncate(time.Second),
+			ended.Truncate(time.Second))
 	case "os":
 		f.OS = strings.ToLower(rest)
 	case "arch":
@@ -125,7 +137,8 @@ func (f *Facts) set(word, rest string, asked, ended time.Time) (err error) {
 	return err
 }
 
-// setFolder takes what is about the cluster's folder and the ports. A word that it does not know is a newer script's.
+// setFolder takes what is about the cluster's folder and the ports. A word that it does not know is
+// a newer script's.
 func (f *Facts) setFolder(word, rest string) (err error) {
 	switch word {
 	case "root":
@@ -164,10 +177,26 @@ func (f *Facts) setFolder(word, rest string) (err error) {
 		f.Client = rest
 	case "lacks":
 		f.MissingTools = append(f.MissingTools, rest)
+	case "toolkit":
+		f.Toolkit = cmp.Or(rest, "of an unknown version")
+	case "hook":
+		f.NVIDIAHook = before(rest)
+	case "cdi":
+		f.CDISpecs = append(f.CDISpecs, rest)
+	case "cdinames":
+		f.CDINames = append(f.CDINames, words(rest)...)
 	case "has":
 		f.Bash = f.Bash || rest == "bash"
 	}
 	return err
+}
+
+// before reports whether the first of two times is not known to be after the second.
+func before(times string) bool {
+	first, second, _ := strings.Cut(times, " ")
+	a, err1 := strconv.ParseInt(first, 10, 64)
+	b, err2 := strconv.ParseInt(second, 10, 64)
+	return err1 != nil || err2 != nil || a <= b
 }
 
 func (f *Facts) addGroup(rest string) error {
@@ -190,7 +219,8 @@ func (f *Facts) addPortOwner(rest string) error {
 	return err
 }
 
-// What a host can have at most: numbers of users and groups have 32 bits, those of ports 16. No machine has a million cores.
+// What a host can have at most: numbers of users and groups have 32 bits, those of ports 16. No
+// machine has a million cores.
 const (
 	mostID    = 1<<32 - 1
 	mostPort  = 1<<16 - 1

@@ -1,4 +1,5 @@
-// Package probe asks a host what it has and changes nothing there: its user, folders, disk, clock and ports.
+// Package probe asks a host what it has and changes nothing there: its user, folders, disk, clock
+// and ports.
 //
 // infra and its plan may import it. What Docker has is asked by package docker.
 package probe
@@ -47,7 +48,8 @@ func Host(
 	return f, err
 }
 
-// quick prints the first of what script.sh does, with few programs, and then a file of the folder, $2.
+// quick prints the first of what script.sh does, with few programs, and then a file of the folder,
+// $2.
 const quick = `case $1 in
 /*) root=$1 ;;
 *) root=$HOME/$1 ;;
@@ -61,8 +63,8 @@ echo "done yes"
 [ ! -e "$root/$2" ] || cat "$root/$2"
 `
 
-// Quick asks for what it takes to talk to a cluster, in a fraction of Host's time: Root, UID, Arch, Binaries and Revision, and the text of a
-// file in Root, "" where there is none.
+// Quick asks for what it takes to talk to a cluster, in a fraction of Host's time: Root, UID, Arch,
+// Binaries and Revision, and the text of a file in Root, "" where there is none.
 func Quick(ctx context.Context, shell Shell, root, file string) (Facts, string, error) {
 	var out bounded
 	if err := shell(ctx, names+quick, []string{root, file}, &out); err != nil {
@@ -74,8 +76,9 @@ func Quick(ctx context.Context, shell Shell, root, file string) (Facts, string, 
 	return f, text, err
 }
 
-// GPUs asks a host for its GPUs, until ctx ends. Each question to their driver takes at most limit. What could not be found out is the
-// report's Fault: a host whose driver hangs is a host all the same.
+// GPUs asks a host for its GPUs, until ctx ends. Each question to their driver takes at most limit.
+// What could not be found out is the report's Fault: a host whose driver hangs is a host all the
+// same.
 func GPUs(ctx context.Context, shell Shell, limit time.Duration) nvdocker.Report {
 	program, args := nvdocker.Script(limit)
 	var out bounded

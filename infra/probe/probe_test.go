@@ -54,14 +54,16 @@ func TestThisMachine(t *testing.T) {
 				err = os.WriteFile(filepath.Join(root, "bin", "abc", "sweepd"), nil, 0o700)
 			}
 			if err == nil {
-				err = os.WriteFile(filepath.Join(root, ".mlframework-root"), []byte("{\"version\":1,\"cluster\":\"c\",\n\"owner\":\"anna b\"}\n"), 0o600)
+				err = os.WriteFile(filepath.Join(root, ".mlframework-root"),
+					[]byte("{\"version\":1,\"cluster\":\"c\",\n\"owner\":\"anna b\"}\n"), 0o600)
 			}
 			if err == nil {
 				err = os.Symlink("releases/0123", filepath.Join(root, "current"))
 			}
 			return err
 		}, func(f probe.Facts) bool {
-			return f.RootNotEmpty && *f.Marker == layout.NewMarker("anna b", "c") && f.Revision == "0123" && slices.Equal(f.Binaries, []string{"abc"})
+			return f.RootNotEmpty && *f.Marker == layout.NewMarker("anna b", "c") &&
+				f.Revision == "0123" && slices.Equal(f.Binaries, []string{"abc"})
 		}},
 	} {
 		if err := c.make(); err != nil {
@@ -75,7 +77,8 @@ func TestThisMachine(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, f)
 		}
 		u, _ := user.Current()
-		if f.OS != "linux" || f.Arch != runtime.GOARCH || f.User != u.Username || f.UID != os.Getuid() || f.Cores < 1 || f.Memory < 1<<20 || f.Free == 0 {
+		if f.OS != "linux" || f.Arch != runtime.GOARCH || f.User != u.Username ||
+			f.UID != os.Getuid() || f.Cores < 1 || f.Memory < 1<<20 || f.Free == 0 {
 			t.Errorf("%s: %+v", c.name, f)
 		}
 		if f.ClockSkew.Abs() > 2*time.Second {
@@ -195,7 +198,8 @@ func TestQuickAgreesWithHost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, err := range []error{os.Mkdir(filepath.Join(root, "bin", "cut-off"), 0o700), os.Symlink("releases/0123", filepath.Join(root, "current"))} {
+	for _, err := range []error{os.Mkdir(filepath.Join(root, "bin", "cut-off"), 0o700),
+		os.Symlink("releases/0123", filepath.Join(root, "current"))} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +213,9 @@ func TestQuickAgreesWithHost(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	f, err := probe.Host(t.Context(), shell, root, nil, time.Now)
-	if err != nil || q.Root != f.Root || q.UID != f.UID || q.Arch != f.Arch || !slices.Equal(q.Binaries, []string{"zz", "aa"}) || !slices.Equal(f.Binaries, q.Binaries) || q.Revision != "0123" || f.Revision != q.Revision {
+	if err != nil || q.Root != f.Root || q.UID != f.UID || q.Arch != f.Arch ||
+		!slices.Equal(q.Binaries, []string{"zz", "aa"}) || !slices.Equal(f.Binaries, q.Binaries) ||
+		q.Revision != "0123" || f.Revision != q.Revision {
 		t.Errorf("%+v\n%+v, %v", q, f, err)
 	}
 }

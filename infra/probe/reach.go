@@ -10,9 +10,11 @@ import (
 	"time"
 )
 
-// Reach gives those of the addresses, HOST:PORT, with which a host can speak: a connection was taken or refused within the wait.
-// They are tried at the same time, and come in their order. It needs Facts.Bash.
-func Reach(ctx context.Context, shell Shell, addresses []string, wait time.Duration) ([]string, error) {
+// Reach gives those of the addresses, HOST:PORT, with which a host can speak: a connection was
+// taken or refused within the wait. They are tried at the same time, and come in their order. It
+// needs Facts.Bash.
+func Reach(ctx context.Context, shell Shell, addresses []string, wait time.Duration) ([]string,
+	error) {
 	var out bounded
 	args := append([]string{strconv.Itoa(max(1, int(wait.Seconds())))}, addresses...)
 	if err := shell(ctx, reach, args, &out); err != nil {

@@ -56,5 +56,19 @@ ss -Hltnp 2>/dev/null | sed -n 's/^.*:\([0-9][0-9]*\) .*users:(("\([^"]*\)",pid=
 for missing in sha256sum; do
 	command -v "$missing" >/dev/null 2>&1 || say lacks "$missing"
 done
+
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+if command -v nvidia-ctk >/dev/null 2>&1; then
+	say toolkit "$(nvidia-ctk --version 2>/dev/null | sed -n '1s/.* //p')"
+fi
+if command -v nvidia-container-runtime-hook >/dev/null 2>&1; then
+	# When its packages were first installed, and when Docker started: Docker looks for it then. %W is 0 or - where it is not told.
+	say hook "$(stat -c %W /etc/nvidia-container-runtime 2>/dev/null) $(stat -c %Y /run/docker.pid 2>/dev/null)"
+fi
+for file in /etc/cdi/*.yaml /etc/cdi/*.json /var/run/cdi/*.yaml /var/run/cdi/*.json; do
+	grep -Eq '(^|[^.[:alnum:]])nvidia\.com/gpu' "$file" 2>/dev/null || continue
+	say cdi "$file"
+	say cdinames "$(grep -Eo '"?name"?: *"?([0-9]+(:[0-9]+)?|(GPU|MIG)-[[:alnum:]/-]+)"? *(,|}|$)' "$file" | sed 's/.*name"*: *"*//; s/[" ,}]*$//' | tr '\n' ' ')"
+done
 ! command -v bash >/dev/null 2>&1 || say has bash
 say done yes

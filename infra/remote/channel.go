@@ -73,12 +73,14 @@ func (l *link) notStarted(ctx context.Context, err error) error {
 	if l.Err() != nil || ctx.Err() != nil {
 		return err
 	}
-	return &Error{Host: l.name, Op: "run on " + l.name, Kind: NoSession, Cause: "sshd started no command (" + clip(err.Error()) + ")",
-		Remedy: fmt.Sprintf("the login shell of %s may be missing, or its key may be for one command only", l.facts.User), Err: err}
+	return &Error{Host: l.name, Op: "run on " + l.name, Kind: NoSession, Cause: "sshd started no " +
+		"command (" + clip(err.Error()) + ")",
+		Remedy: fmt.Sprintf("the login shell of %s may be missing, or its key may be for one "+
+			"command only", l.facts.User), Err: err}
 }
 
-// open opens a session. An sshd goes on counting one for a moment after it has told its end: where it takes no more it is asked
-// again for as long.
+// open opens a session. An sshd goes on counting one for a moment after it has told its end: where
+// it takes no more it is asked again for as long.
 func (l *link) open(ctx context.Context) (*session, error) {
 	patience := time.After(lag)
 	for {
@@ -102,7 +104,8 @@ func (l *link) open(ctx context.Context) (*session, error) {
 	}
 }
 
-// lag is how long an sshd may count a session that has ended; askLag is the pause between two questions.
+// lag is how long an sshd may count a session that has ended; askLag is the pause between two
+// questions.
 const (
 	lag    = 2 * time.Second
 	askLag = 20 * time.Millisecond
@@ -139,9 +142,9 @@ func (s *session) wait() error {
 // signalPatience is how long a signal by sshd may take.
 const signalPatience = 300 * time.Millisecond
 
-// terminate asks sshd to end the process group. That does nothing where sshd is older than OpenSSH 7.9, or the user is root;
-// then a session of its own ends whatever carries the mark. All of it goes on behind the caller's back, for a frozen peer
-// takes nothing.
+// terminate asks sshd to end the process group. That does nothing where sshd is older than OpenSSH
+// 7.9, or the user is root; then a session of its own ends whatever carries the mark. All of it
+// goes on behind the caller's back, for a frozen peer takes nothing.
 func (s *session) terminate() {
 	go func() {
 		_ = s.Signal(ssh.SIGTERM)

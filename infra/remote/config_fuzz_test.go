@@ -14,10 +14,14 @@ import (
 // include keeps a fuzzed file from naming others.
 var include = regexp.MustCompile(`(?im)^[ \t]*include\b`)
 
-// FuzzConfig: whatever stands in ~/.ssh/config, it is read or warned of, and a block behind it counts.
+// FuzzConfig: whatever stands in ~/.ssh/config, it is read or warned of, and a block behind it
+// counts.
 func FuzzConfig(f *testing.F) {
-	for _, seed := range []string{"Host gpu1\n\tHostName 10.0.0.1\n", "Match exec \"true\"\n  User x\n", "Match host a,b\nPort 22\n", "Host *\n  IdentityFile ~/x%d\n",
-		"Match all\n", "Host=a\nPort=22", "\x00", "Host \"a b\"", "match originalhost x user y\n", "Host !a *\r\n"} {
+	for _, seed := range []string{"Host gpu1\n\tHostName 10.0.0.1\n",
+		"Match exec \"true\"\n  User x\n", "Match host a,b\nPort 22\n",
+		"Host *\n  IdentityFile ~/x%d\n",
+		"Match all\n", "Host=a\nPort=22", "\x00", "Host \"a b\"", "match originalhost x user y\n",
+		"Host !a *\r\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -30,10 +34,12 @@ func FuzzConfig(f *testing.F) {
 			t.Fatal(err)
 		}
 		warned := false
-		c := readConfig([]string{file}, func(string) { warned = true })
+		c := readConfig([]string{file}, "", func(string) { warned = true })
 		name := c.get("last.example", "HostName")
-		_, _, _ = c.all("gpu1", "IdentityFile"), c.yes("gpu1", "ForwardAgent"), c.get(text[:min(len(text), 64)], "Port")
-		if name == "" && !warned && !strings.Contains(strings.ToLower(text), "hostname") { // which may be empty above it
+		_, _, _ = c.all("gpu1", "IdentityFile"), c.yes("gpu1", "ForwardAgent"),
+			c.get(text[:min(len(text), 64)], "Port")
+		// which may be empty above it
+		if name == "" && !warned && !strings.Contains(strings.ToLower(text), "hostname") {
 			t.Errorf("a block behind it is lost without a word")
 		}
 	})
@@ -46,7 +52,9 @@ func FuzzKnownHosts(f *testing.F) {
 		f.Fatal(err)
 	}
 	good := "last.example " + string(ssh.MarshalAuthorizedKey(key))
-	for _, seed := range []string{"", good, "@revoked " + good, "@cert-authority *.example " + good[len("last.example "):], "|1|x|y ssh-rsa AAAA\n", "a b c\n", "\x00\n", "# x", "[::1]:22 ssh-ed25519 AAAA"} {
+	for _, seed := range []string{"", good, "@revoked " + good, "@cert-authority *.example " +
+		good[len("last.example "):], "|1|x|y ssh-rsa AAAA\n", "a b c\n", "\x00\n", "# x",
+		"[::1]:22 ssh-ed25519 AAAA"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -61,7 +69,8 @@ func FuzzKnownHosts(f *testing.F) {
 		if err := k.readCopies([]string{file}, func(string, string) {}); err != nil {
 			t.Fatal(err)
 		}
-		if len(k.db.HostKeys("last.example:22")) == 0 && !strings.Contains(text, "last") && !strings.ContainsAny(text, "*?") {
+		if len(k.db.HostKeys("last.example:22")) == 0 && !strings.Contains(text, "last") &&
+			!strings.ContainsAny(text, "*?") {
 			t.Errorf("the line behind it does not count")
 		}
 	})

@@ -11,28 +11,32 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// tries is how often a host is tried that hangs up before it said who it is; backOff is the mean time between two.
+// tries is how often a host is tried that hangs up before it said who it is; backOff is the mean
+// time between two.
 const (
 	tries   = 3
 	backOff = 700 * time.Millisecond
 )
 
-// connect connects with as many tries as make sense. jump replaces the jump hosts of the configuration; nil does not.
+// connect connects with as many tries as make sense. jump replaces the jump hosts of the
+// configuration; nil does not.
 func (d *Dialer) connect(ctx context.Context, t Target, jump []string) (*link, error) {
 	p, err := d.resolve(t, jump)
 	if err == nil {
 		err = d.checkHops(p)
 	}
 	if err != nil {
-		return nil, &Error{Host: t.Name, Op: "connect to " + t.Name, Kind: BadConfig, Cause: plain(err), Err: err}
+		return nil, &Error{Host: t.Name, Op: "connect to " + t.Name, Kind: BadConfig,
+			Cause: plain(err), Err: err}
 	}
-	var only []*offered // on a second login
+	var only []*authKey // on a second login
 	var locked error    // of the first
 	for n := 1; ; n++ {
 		a := &attempt{d: d, p: p, name: t.Name, op: "connect to " + t.Name}
 		l, err := a.connect(ctx, only)
 		if err == nil {
-			d.o.Logger.Debug("connected", "host", t.Name, "address", l.facts.Address, "user", p.user, "try", n)
+			d.o.Logger.Debug("connected", "host", t.Name, "address", l.facts.Address, "user",
+				p.user, "try", n)
 			return l, nil
 		}
 		if ctx.Err() != nil {
@@ -64,21 +68,21 @@ func (d *Dialer) connect(ctx context.Context, t Target, jump []string) (*link, e
 // attempt is one try to connect.
 type attempt struct {
 	d        *Dialer
-	p        *place
+	p        *resolvedTarget
 	name, op string
 
 	trust   trust
-	clock   *clock
+	clock   *pausableTimer
 	late    atomic.Bool // the clock ran out
 	hopped  bool        // what is wrong is wrong with a jump host
 	methods []string    // how the host lets people in
 	partly  bool        // a key was taken, and more is asked for
 	begun   bool        // logging in
-	keys    *offer
-	left    []*offered // keys that the host did not see
+	keys    *authKeys
+	left    []*authKey // keys that the host did not see
 }
 
-func (a *attempt) connect(ctx context.Context, only []*offered) (*link, error) {
+func (a *attempt) connect(ctx context.Context, only []*authKey) (*link, error) {
 	via, err := a.hop(ctx)
 	if err != nil {
 		return nil, err
@@ -92,7 +96,7 @@ func (a *attempt) connect(ctx context.Context, only []*offered) (*link, error) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	a.clock = startClock(a.d.o.Timeout, func() {
+	a.clock = startPausableTimer(a.d.o.Timeout, func() {
 		a.late.Store(true)
 		stop()
 	})
@@ -105,7 +109,7 @@ func (a *attempt) connect(ctx context.Context, only []*offered) (*link, error) {
 	return l, nil
 }
 
-func (a *attempt) handshake(ctx context.Context, via *hop, only []*offered) (*link, error) {
+func (a *attempt) handshake(ctx context.Context, via *hop, only []*authKey) (*link, error) {
 	raw, err := a.dial(ctx, via)
 	if err != nil {
 		return nil, err
@@ -113,7 +117,8 @@ func (a *attempt) handshake(ctx context.Context, via *hop, only []*offered) (*li
 	s := &socket{Conn: raw}
 	if a.keys, err = a.d.gather(ctx, a.p, a.clock.hold); err != nil {
 		s.Close()
-		return nil, &Error{Host: a.name, Op: a.op, Kind: BadKey, Cause: plain(err), Remedy: "name one that is there and readable", Err: err}
+		return nil, &Error{Host: a.name, Op: a.op, Kind: BadKey, Cause: plain(err),
+			Remedy: "name one that is there and readable", Err: err}
 	}
 	defer a.keys.close()
 	a.keys.keep(only)
@@ -127,7 +132,8 @@ func (a *attempt) handshake(ctx context.Context, via *hop, only []*offered) (*li
 		s.Close()
 		return nil, err
 	}
-	facts := Facts{User: a.p.user, HostName: a.p.host, Port: a.p.port, Address: raw.RemoteAddr().String(), Via: via.name()}
+	facts := Facts{User: a.p.user, HostName: a.p.host, Port: a.p.port,
+		Address: raw.RemoteAddr().String(), Via: via.name()}
 	return newLink(a.name, facts, client, s, a.d.o, via.release), nil
 }
 
@@ -147,7 +153,8 @@ func (a *attempt) login(s *socket) (*ssh.Client, error) {
 	a.trust = trust{d: a.d, name: a.name, op: a.op, p: a.p}
 	k, err := a.d.readKnown(a.p.known)
 	if err != nil {
-		return nil, &Error{Host: a.name, Op: a.op, Kind: HostUnknown, Cause: "known_hosts cannot be read: " + clip(plain(err)), Err: err}
+		return nil, &Error{Host: a.name, Op: a.op, Kind: HostUnknown, Cause: "known_hosts cannot " +
+			"be read: " + clip(plain(err)), Err: err}
 	}
 	signers := make([]ssh.Signer, len(a.keys.signers))
 	for i, key := range a.keys.signers {

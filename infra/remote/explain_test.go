@@ -20,7 +20,8 @@ func TestNoRoute(t *testing.T) {
 		syscall.ETIMEDOUT: {"gpu4:22 did not answer",
 			"the host may be off, or a firewall in between drops what is sent"},
 	} {
-		err := remote.Explain("gpu4", &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", no)})
+		err := remote.Explain("gpu4", &net.OpError{Op: "dial", Err: os.NewSyscallError("connect",
+			no)})
 		e, ok := errors.AsType[*remote.Error](err)
 		if !ok || e.Cause != want.cause || e.Remedy != want.remedy {
 			t.Errorf("%v: %+v", no, err)

@@ -2,7 +2,7 @@ package remote
 
 // Explain is why a try to connect to port 22 of a host failed with an error of the system.
 func Explain(host string, err error) error {
-	a := &attempt{name: host, op: "connect to " + host, p: &place{host: host, port: 22}}
+	a := &attempt{name: host, op: "connect to " + host, p: &resolvedTarget{host: host, port: 22}}
 	return a.explain(err)
 }
 

@@ -60,7 +60,8 @@ func shake(t *testing.T, c net.Conn, let bool) {
 		t.Error(err)
 		return
 	}
-	config := &ssh.ServerConfig{PublicKeyCallback: func(ssh.ConnMetadata, ssh.PublicKey) (*ssh.Permissions, error) {
+	config := &ssh.ServerConfig{PublicKeyCallback: func(ssh.ConnMetadata,
+		ssh.PublicKey) (*ssh.Permissions, error) {
 		if !let {
 			return nil, errors.New("no")
 		}
@@ -96,10 +97,15 @@ func TestConnectTriesAgainWhereItHelps(t *testing.T) {
 			}
 		}, "", "", 3},
 		{"hung up on, always", func(int, net.Conn) {}, "", remote.Reset, 3},
-		{"hung up on with words", func(_ int, c net.Conn) { io.WriteString(c, "Exceeded MaxStartups\r\n") }, "", remote.Reset, 3},
-		{"another host key", func(_ int, c net.Conn) { shake(t, c, true) }, string(ssh.MarshalAuthorizedKey(public(t, newKey(t)))), remote.HostChanged, 1},
+		{"hung up on with words", func(_ int, c net.Conn) {
+			io.WriteString(c, "Exceeded MaxStartups\r\n")
+		}, "", remote.Reset, 3},
+		{"another host key", func(_ int, c net.Conn) { shake(t, c, true) },
+			string(ssh.MarshalAuthorizedKey(public(t, newKey(t)))), remote.HostChanged, 1},
 		{"not let in", func(_ int, c net.Conn) { shake(t, c, false) }, "", remote.BadLogin, 1},
-		{"not ssh", func(_ int, c net.Conn) { io.WriteString(c, strings.Repeat("HTTP/1.1 400 Bad Request\r\n", 2000)) }, "", remote.NoSSH, 1},
+		{"not ssh", func(_ int, c net.Conn) {
+			io.WriteString(c, strings.Repeat("HTTP/1.1 400 Bad Request\r\n", 2000))
+		}, "", remote.NoSSH, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -133,7 +139,8 @@ func TestWhyAHostIsNotReached(t *testing.T) {
 	brief.Timeout = 300 * time.Millisecond
 	mute := serve(t, func(_ int, c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	closed := fmt.Sprintf("127.0.0.1:%d", closedPort(t))
-	refused(t, o, remote.Target{Name: "no-such-host.invalid"}, remote.UnknownName, "no-such-host.invalid", "spelling")
+	refused(t, o, remote.Target{Name: "no-such-host.invalid"}, remote.UnknownName,
+		"no-such-host.invalid", "spelling")
 	refused(t, o, remote.Target{Name: closed}, remote.Refused, "nothing listens on "+closed)
 	refused(t, brief, remote.Target{Name: mute.Addr().String()}, remote.TimedOut, "within 300ms")
 	half := serve(t, func(_ int, c net.Conn) {
@@ -144,16 +151,19 @@ func TestWhyAHostIsNotReached(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	time.AfterFunc(20*time.Millisecond, func() { stop(why) })
-	if _, err := remote.New(h.options()).Connect(ctx, remote.Target{Name: mute.Addr().String()}); err != why {
+	if _, err := remote.New(h.options()).Connect(ctx,
+		remote.Target{Name: mute.Addr().String()}); err != why {
 		t.Errorf("with a context that ended: %v", err)
 	}
 
 	good := startSSHD(t)
 	good.admit(t, key)
-	targets := []remote.Target{{Name: "no-such-host.invalid"}, {Name: good.name()}, {Name: closed}, {Name: remote.Local}}
+	targets := []remote.Target{{Name: "no-such-host.invalid"}, {Name: good.name()}, {Name: closed},
+		{Name: remote.Local}}
 	hosts, err := remote.New(o).ConnectAll(t.Context(), targets)
 	lines := strings.Split(fmt.Sprint(err), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], closed) || !strings.Contains(lines[1], "no-such-host") {
+	if len(lines) != 2 || !strings.Contains(lines[0], closed) || !strings.Contains(lines[1],
+		"no-such-host") {
 		t.Errorf("the faults of all: %v", err)
 	}
 	for i, there := range []bool{false, true, false, true} {
@@ -219,12 +229,15 @@ func TestMaxStartups(t *testing.T) {
 				c.Close()
 			}
 			eventually(t, "sshd has seen them end", func() bool {
-				return strings.Count(s.said(), "closed by 127.0.0.1")+strings.Count(s.said(), "reset by 127.0.0.1") == len(blocking)
+				return strings.Count(s.said(), "closed by 127.0.0.1")+strings.Count(s.said(),
+					"reset by 127.0.0.1") == len(blocking)
 			})
 		}
 	}), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	connect(t, o, remote.Target{Name: s.name()})
-	eventually(t, "sshd says that it dropped one", func() bool { return strings.Contains(s.said(), "MaxStartups") })
+	eventually(t, "sshd says that it dropped one", func() bool {
+		return strings.Contains(s.said(), "MaxStartups")
+	})
 }
 
 type writer func(string)
@@ -249,7 +262,8 @@ func TestOneSession(t *testing.T) {
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer stop()
-	if err := h.Run(ctx, remote.Command{Argv: []string{"true"}}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := h.Run(ctx, remote.Command{Argv: []string{"true"}}); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Errorf("beside the only session: %v", err)
 	}
 	err = h.Run(t.Context(), remote.Command{Argv: []string{"true"}})
@@ -280,7 +294,8 @@ func TestTwoSessions(t *testing.T) {
 func TestWhatSSHDForbids(t *testing.T) {
 	t.Parallel()
 	none, _, _ := connected(t, "MaxSessions 0")
-	faulty(t, none.Run(t.Context(), remote.Command{Argv: []string{"true"}}), remote.NoSession, "MaxSessions")
+	faulty(t, none.Run(t.Context(), remote.Command{Argv: []string{"true"}}), remote.NoSession,
+		"MaxSessions")
 	for _, line := range []string{"AllowTcpForwarding no", "AllowStreamLocalForwarding no"} {
 		h, _, _ := connected(t, line)
 		if err := h.Run(t.Context(), remote.Command{Argv: []string{"true"}}); err != nil {

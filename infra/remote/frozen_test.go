@@ -74,7 +74,8 @@ func (g through) Write(p []byte) (int, error) {
 
 func TestAFrozenHostIsGivenUp(t *testing.T) {
 	t.Parallel()
-	h, w := frozen(t, 3*time.Second) // given up after three times that, which no busy machine takes to answer
+	// given up after three times that, which no busy machine takes to answer
+	h, w := frozen(t, 3*time.Second)
 	conn, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"cat"}})
 	if err != nil {
 		t.Fatal(err)
@@ -84,14 +85,21 @@ func TestAFrozenHostIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := w.heard.Load()
-	eventually(t, "a quiet host answers a keepalive", func() bool { return w.heard.Load() > before })
+	eventually(t, "a quiet host answers a keepalive", func() bool {
+		return w.heard.Load() > before
+	})
 	faults := make(chan error, 5)
 	var out signals
-	go func() { faults <- h.Run(t.Context(), remote.Command{Script: "echo up; sleep 120", Stdout: &out}) }()
+	go func() {
+		faults <- h.Run(t.Context(), remote.Command{Script: "echo up; sleep 120", Stdout: &out})
+	}()
 	out.wait(t, "up")
 	w.hold()
 	go func() { faults <- h.Run(t.Context(), remote.Command{Argv: []string{"true"}}) }()
-	go func() { _, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"cat"}}); faults <- err }()
+	go func() {
+		_, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"cat"}})
+		faults <- err
+	}()
 	go func() { _, err := io.ReadAll(conn); faults <- err }()
 	go func() { _, err := io.Copy(conn, zeros{}); faults <- err }()
 	for range cap(faults) {
@@ -111,10 +119,12 @@ func TestNothingWaitsForAFrozenHost(t *testing.T) {
 	w.hold()
 	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer stop()
-	if err := h.Run(ctx, remote.Command{Argv: []string{"true"}}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := h.Run(ctx, remote.Command{Argv: []string{"true"}}); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if _, err := h.Pipe(ctx, remote.Command{Argv: []string{"true"}}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := h.Pipe(ctx, remote.Command{Argv: []string{"true"}}); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
@@ -136,7 +146,9 @@ func TestACutConnectionIsNoEnd(t *testing.T) {
 	defer conn.Close()
 	var out signals
 	ended := make(chan error)
-	go func() { ended <- h.Run(t.Context(), remote.Command{Script: "echo up; sleep 120", Stdout: &out}) }()
+	go func() {
+		ended <- h.Run(t.Context(), remote.Command{Script: "echo up; sleep 120", Stdout: &out})
+	}()
 	out.wait(t, "up")
 	w.cut()
 	_, err = io.ReadAll(conn)

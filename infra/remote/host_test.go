@@ -59,16 +59,20 @@ func TestRun(t *testing.T) {
 			command remote.Command
 			stdout  string
 		}{
-			{"words as they are", remote.Command{Argv: words}, "[" + strings.Join(words[2:], "][") + "]"},
-			{"a script of lines", remote.Command{Script: "a='1 2'\nfor i in $a; do\n\techo \"$i!\"\ndone"}, "1!\n2!\n"},
+			{"words as they are", remote.Command{Argv: words}, "[" + strings.Join(words[2:], "][") +
+				"]"},
+			{"a script of lines", remote.Command{Script: "a='1 2'\nfor i in $a; do\n\techo " +
+				"\"$i!\"\ndone"}, "1!\n2!\n"},
 			{"no input is an empty one", remote.Command{Argv: []string{"cat"}}, ""},
 			{"input", remote.Command{Argv: []string{"cat"}, Stdin: strings.NewReader(big)}, big},
-			{"input that nobody reads", remote.Command{Argv: []string{"echo", "x"}, Stdin: strings.NewReader(big + big)}, "x\n"},
+			{"input that nobody reads", remote.Command{Argv: []string{"echo", "x"},
+				Stdin: strings.NewReader(big + big)}, "x\n"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				var stdout, stderr bytes.Buffer
 				c.command.Stdout, c.command.Stderr = &stdout, &stderr
-				if err := h.Run(t.Context(), c.command); err != nil || stdout.String() != c.stdout || stderr.Len() > 0 {
+				if err := h.Run(t.Context(), c.command); err != nil ||
+					stdout.String() != c.stdout || stderr.Len() > 0 {
 					t.Errorf("%v, %.200q, %.200q, want %.200q", err, &stdout, &stderr, c.stdout)
 				}
 			})
@@ -84,11 +88,13 @@ func TestRunTellsHowACommandFailed(t *testing.T) {
 		}{
 			{"echo no >&2; exit 3", remote.ExitError{Code: 3, Stderr: "no\n"}},
 			{"kill -KILL $$", remote.ExitError{Signal: "KILL"}},
-			{"i=0; while [ $i -lt 3000 ]; do echo 12345 >&2; i=$((i+1)); done; false", remote.ExitError{Code: 1}},
+			{"i=0; while [ $i -lt 3000 ]; do echo 12345 >&2; i=$((i+1)); done; false",
+				remote.ExitError{Code: 1}},
 		} {
 			err := h.Run(t.Context(), remote.Command{Script: c.script})
 			e, ok := errors.AsType[*remote.ExitError](err)
-			if !ok || e.Code != c.want.Code || e.Signal != c.want.Signal || e.Host != h.Name() || len(err.Error()) > 5<<10 {
+			if !ok || e.Code != c.want.Code || e.Signal != c.want.Signal || e.Host != h.Name() ||
+				len(err.Error()) > 5<<10 {
 				t.Errorf("%s: %#v", c.script, err)
 			}
 			if ok && c.want.Stderr != "" && e.Stderr != c.want.Stderr {
@@ -96,7 +102,8 @@ func TestRunTellsHowACommandFailed(t *testing.T) {
 			}
 		}
 		err := h.Run(t.Context(), remote.Command{Argv: []string{"no-such-program"}})
-		if e, ok := errors.AsType[*remote.ExitError](err); !ok || e.Code != 127 || !strings.Contains(err.Error(), "no-such-program") {
+		if e, ok := errors.AsType[*remote.ExitError](err); !ok || e.Code != 127 ||
+			!strings.Contains(err.Error(), "no-such-program") {
 			t.Errorf("a program that is not there: %v", err)
 		}
 	})
@@ -110,7 +117,8 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		input, never := io.Pipe() // input that never ends
 		defer never.Close()
 		go func() {
-			done <- h.Run(ctx, remote.Command{Script: "echo $$; sleep 120 & wait; echo late", Stdin: input, Stdout: &out})
+			done <- h.Run(ctx, remote.Command{Script: "echo $$; sleep 120 & wait; echo late",
+				Stdin: input, Stdout: &out})
 		}()
 		pid, err := strconv.Atoi(strings.TrimSpace(out.wait(t, "\n")))
 		if err != nil {
@@ -121,7 +129,9 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		if err := <-done; err != why {
 			t.Errorf("got %v, want the cause of the context", err)
 		}
-		eventually(t, "the process group is gone", func() bool { return syscall.Kill(-pid, 0) == syscall.ESRCH })
+		eventually(t, "the process group is gone", func() bool {
+			return syscall.Kill(-pid, 0) == syscall.ESRCH
+		})
 	})
 }
 
@@ -131,7 +141,8 @@ func TestRunFailsWithItsInputAndOutput(t *testing.T) {
 		r, w := io.Pipe()
 		w.CloseWithError(broken)
 		file := filepath.Join(t.TempDir(), "ended")
-		err := h.Run(t.Context(), remote.Command{Script: "cat && touch " + remote.Quote(file), Stdin: r})
+		err := h.Run(t.Context(), remote.Command{Script: "cat && touch " + remote.Quote(file),
+			Stdin: r})
 		if !errors.Is(err, broken) {
 			t.Errorf("input that breaks: %v", err)
 		}
@@ -140,7 +151,8 @@ func TestRunFailsWithItsInputAndOutput(t *testing.T) {
 		}
 		r, w = io.Pipe()
 		r.CloseWithError(broken)
-		if err := h.Run(t.Context(), remote.Command{Argv: []string{"yes"}, Stdout: w}); !errors.Is(err, broken) {
+		if err := h.Run(t.Context(), remote.Command{Argv: []string{"yes"}, Stdout: w}); !errors.Is(
+			err, broken) {
 			t.Errorf("output that nobody takes: %v", err)
 		}
 	})
@@ -148,12 +160,14 @@ func TestRunFailsWithItsInputAndOutput(t *testing.T) {
 
 func TestRunRefusesWhatIsNoCommand(t *testing.T) {
 	both(t, func(t *testing.T, h remote.Host) {
-		for _, c := range []remote.Command{{}, {Argv: []string{"x"}, Script: "x"}, {Argv: []string{"a\x00b"}}} {
+		for _, c := range []remote.Command{{}, {Argv: []string{"x"}, Script: "x"},
+			{Argv: []string{"a\x00b"}}} {
 			if err := h.Run(t.Context(), c); err == nil {
 				t.Errorf("%v ran", c)
 			}
 		}
-		if _, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"cat"}, Stdin: strings.NewReader("")}); err == nil {
+		if _, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"cat"},
+			Stdin: strings.NewReader("")}); err == nil {
 			t.Error("a pipe with an input of its own")
 		}
 	})
@@ -175,13 +189,15 @@ func TestPipe(t *testing.T) {
 		_ = conn.SetDeadline(time.Now().Add(patience))
 		talk(t, conn, "hello\n", "hello\nend\n")
 
-		failing, err := h.Pipe(t.Context(), remote.Command{Script: "echo some; echo why >&2; exit 4"})
+		failing, err := h.Pipe(t.Context(),
+			remote.Command{Script: "echo some; echo why >&2; exit 4"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer failing.Close()
 		got, err := io.ReadAll(failing)
-		if e, ok := errors.AsType[*remote.ExitError](err); !ok || e.Code != 4 || e.Stderr != "why\n" || string(got) != "some\n" {
+		if e, ok := errors.AsType[*remote.ExitError](err); !ok || e.Code != 4 ||
+			e.Stderr != "why\n" || string(got) != "some\n" {
 			t.Errorf("%q, %v", got, err)
 		}
 		_, err = failing.Write([]byte("x"))
@@ -207,7 +223,9 @@ func TestPipeClosedEndsItsCommand(t *testing.T) {
 		if _, err := conn.Read(b); !errors.Is(err, net.ErrClosed) {
 			t.Errorf("read after Close: %v", err)
 		}
-		eventually(t, "the command is gone", func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH })
+		eventually(t, "the command is gone", func() bool {
+			return syscall.Kill(pid, 0) == syscall.ESRCH
+		})
 	})
 }
 
@@ -218,7 +236,9 @@ func TestClose(t *testing.T) {
 		}
 		ended := make(chan error)
 		var out signals
-		go func() { ended <- h.Run(t.Context(), remote.Command{Script: "echo x; sleep 120", Stdout: &out}) }()
+		go func() {
+			ended <- h.Run(t.Context(), remote.Command{Script: "echo x; sleep 120", Stdout: &out})
+		}()
 		out.wait(t, "x")
 		h.Close()
 		h.Close()

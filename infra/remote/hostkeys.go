@@ -26,8 +26,9 @@ const (
 // isCert tells algorithms of host certificates.
 func isCert(algorithm string) bool { return strings.Contains(algorithm, "-cert-v01@") }
 
-// algorithms are those to ask a host for: first those of its keys in known_hosts, for a host that has several keys must
-// show the one that is known. Certificates are asked for only where an authority is known, for there is no falling back.
+// algorithms are those to ask a host for: first those of its keys in known_hosts, for a host that
+// has several keys must show the one that is known. Certificates are asked for only where an
+// authority is known, for there is no falling back.
 func (k *known) algorithms(addr string) (list []string) {
 	var types []string
 	certs := false
@@ -60,7 +61,8 @@ func (k *known) authority(addr string, cert *ssh.Certificate) bool {
 	})
 }
 
-// check compares a host's key with what is known of it. It gives nil, a *mismatch, or why a certificate is no good.
+// check compares a host's key with what is known of it. It gives nil, a *mismatch, or why a
+// certificate is no good.
 func (k *known) check(addr string, remote net.Addr, key ssh.PublicKey) error {
 	if cert, ok := key.(*ssh.Certificate); ok && !k.authority(addr, cert) {
 		key = cert.Key // as ssh does: who signed it is nobody here
@@ -103,7 +105,7 @@ type trust struct {
 	d        *Dialer
 	name     string // as listed
 	op       string
-	p        *place
+	p        *resolvedTarget
 	accepted []byte
 	err      error // why the host was refused
 }
@@ -136,19 +138,26 @@ func (t *trust) judge(addr string, remote net.Addr, key ssh.PublicKey) error {
 	case err == nil:
 		return nil
 	case !errors.As(err, &m):
-		return t.fault(BadCert, "its host certificate is no good: "+clip(err.Error()), "have it signed anew for the name "+t.p.host, err)
+		return t.fault(BadCert, "its host certificate is no good: "+clip(err.Error()),
+			"have it signed anew for the name "+t.p.host, err)
 	case m.kind == HostRevoked:
-		return t.fault(HostRevoked, "its "+shown+" is revoked in "+m.at, "do not use this host until its owner has given it a new key", nil)
+		return t.fault(HostRevoked, "its "+shown+" is revoked in "+m.at,
+			"do not use this host until its owner has given it a new key", nil)
 	case m.kind == HostChanged && t.p.policy == No:
-		t.d.warn(t.name, "its host key is not the one in "+m.at+", and nobody checks (host-key check: no)")
+		t.d.warn(t.name, "its host key is not the one in "+m.at+", and nobody checks (host-key "+
+			"check: no)")
 		return nil
 	case m.kind == HostChanged:
-		return t.fault(HostChanged, "its host key has changed: it shows "+shown+", another is in "+m.at,
-			fmt.Sprintf("somebody may be in between; if the host was installed anew, remove that line: ssh-keygen -R %s -f %s",
-				Quote(knownhosts.Normalize(addr)), Quote(m.at[:strings.LastIndexByte(m.at, ':')])), nil)
+		return t.fault(HostChanged, "its host key has changed: it shows "+shown+", another is in "+
+			m.at,
+			fmt.Sprintf("somebody may be in between; if the host was installed anew, remove that "+
+				"line: ssh-keygen -R %s -f %s",
+				Quote(knownhosts.Normalize(addr)), Quote(m.at[:strings.LastIndexByte(m.at, ':')])),
+			nil)
 	case t.p.policy == Yes:
 		return t.fault(HostUnknown, "known_hosts does not have it; it shows "+shown,
-			"compare that with `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` there, then connect once with ssh, or with --host-key-check accept-new", nil)
+			"compare that with `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` there, then "+
+				"connect once with ssh, or with --host-key-check accept-new", nil)
 	}
 	return t.accept(addr, remote, key)
 }
@@ -169,11 +178,13 @@ func (t *trust) accept(addr string, remote net.Addr, key ssh.PublicKey) error {
 	var m *mismatch
 	switch {
 	case errors.As(err, &m):
-		return t.fault(HostChanged, "while connecting another key was noted in "+m.at, "try again", nil)
+		return t.fault(HostChanged, "while connecting another key was noted in "+m.at, "try again",
+			nil)
 	case err != nil:
 		t.d.warn(t.name, fmt.Sprintf("its key is not noted in %s: %s", file, plain(err)))
 	case added:
-		t.d.o.Logger.Info("host key noted", "host", t.name, "file", file, "key", ssh.FingerprintSHA256(key))
+		t.d.o.Logger.Info("host key noted", "host", t.name, "file", file, "key",
+			ssh.FingerprintSHA256(key))
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ func (l *link) keepAlive(every time.Duration) {
 	}
 }
 
-// silent asks every so often whether the other side is there, and gives true when it is not, false when done. Whatever came in
-// meanwhile is an answer, too: a busy connection may keep one waiting.
+// silent asks every so often whether the other side is there, and gives true when it is not, false
+// when done. Whatever came in meanwhile is an answer, too: a busy connection may keep one waiting.
 func silent(done <-chan struct{}, every time.Duration, in func() int64, ask func() error) bool {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -18,12 +18,14 @@ func TestKeepAlives(t *testing.T) {
 		bytes          time.Duration // between others that come
 		gone           time.Duration // 0: it is kept
 	}{
-		"answers":                  {answers: time.Millisecond, until: 3 * hour},
-		"answers late":             {answers: 3*every - time.Millisecond, until: 3 * hour},
-		"too busy to answer":       {bytes: 3*every - time.Millisecond},
-		"answers for half an hour": {answers: time.Millisecond, until: hour / 2, gone: hour/2 + 3*every},
-		"never answers":            {gone: 4 * every},
-		"answers too late":         {answers: 3*every + time.Millisecond, until: 3 * hour, gone: 4 * every},
+		"answers":            {answers: time.Millisecond, until: 3 * hour},
+		"answers late":       {answers: 3*every - time.Millisecond, until: 3 * hour},
+		"too busy to answer": {bytes: 3*every - time.Millisecond},
+		"answers for half an hour": {answers: time.Millisecond, until: hour / 2, gone: hour/2 +
+			3*every},
+		"never answers": {gone: 4 * every},
+		"answers too late": {answers: 3*every + time.Millisecond, until: 3 * hour,
+			gone: 4 * every},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -29,8 +29,8 @@ func (k *known) where(key xknownhosts.KnownKey) string {
 	return first(k.names[key.Filename], key.Filename) + ":" + strconv.Itoa(key.Line)
 }
 
-// readKnown reads the files that exist, again only when one has changed. The library refuses a file for one bad line; then it reads
-// a copy without such lines.
+// readKnown reads the files that exist, again only when one has changed. The library refuses a file
+// for one bad line; then it reads a copy without such lines.
 func (d *Dialer) readKnown(files []string) (*known, error) {
 	var there []string
 	var state strings.Builder
@@ -79,7 +79,8 @@ func (k *known) readCopies(files []string, warn func(host, text string)) error {
 		lines := strings.SplitAfter(string(text), "\n")
 		for n, line := range lines {
 			if err := usable(dir, line); err != nil {
-				warn("", fmt.Sprintf("%s:%d is no entry, and not used: %s", file, n+1, clip(plain(err))))
+				warn("", fmt.Sprintf("%s:%d is no entry, and not used: %s", file, n+1,
+					clip(plain(err))))
 				lines[n] = "\n"
 			}
 		}
@@ -112,8 +113,9 @@ func usable(dir, line string) error {
 // lockPatience is how long addKnown waits for who else writes the file.
 const lockPatience = 5 * time.Second
 
-// addKnown appends a host to a known_hosts file unless check, called under the file's lock, finds that it has the host by now.
-// Its errors are those of check, except for HostUnknown, and of the file. A new file has mode 0600, its new folder 0700.
+// addKnown appends a host to a known_hosts file unless check, called under the file's lock, finds
+// that it has the host by now. Its errors are those of check, except for HostUnknown, and of the
+// file. A new file has mode 0600, its new folder 0700.
 func addKnown(file, addr string, key ssh.PublicKey, check func() error) (added bool, err error) {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
 		return false, nil // /dev/null: the user wants nothing noted
@@ -138,7 +140,8 @@ func addKnown(file, addr string, key ssh.PublicKey, check func() error) (added b
 	return err == nil, err
 }
 
-// lockFile opens a file to append to it, and locks it. It is still the file of that name then: ssh-keygen -R puts another there.
+// lockFile opens a file to append to it, and locks it. It is still the file of that name then:
+// ssh-keygen -R puts another there.
 func lockFile(file string) (*os.File, error) {
 	for deadline := time.Now().Add(lockPatience); ; time.Sleep(20 * time.Millisecond) {
 		f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
@@ -154,7 +157,8 @@ func lockFile(file string) (*os.File, error) {
 			return f, nil
 		}
 		if time.Now().After(deadline) {
-			return nil, &fs.PathError{Op: "lock", Path: file, Err: errors.New("another process holds it")}
+			return nil, &fs.PathError{Op: "lock", Path: file,
+				Err: errors.New("another process holds it")}
 		}
 	}
 }

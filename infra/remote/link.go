@@ -39,7 +39,8 @@ func (s *socket) Read(p []byte) (int, error) {
 }
 
 // newLink takes over a connection whose handshake is done.
-func newLink(name string, facts Facts, client *ssh.Client, s *socket, o Options, below func()) *link {
+func newLink(name string, facts Facts, client *ssh.Client, s *socket, o Options,
+	below func()) *link {
 	l := &link{name: name, facts: facts, client: client, socket: s, below: below}
 	l.alive, l.end = context.WithCancelCause(context.Background())
 	go func() {
@@ -51,7 +52,8 @@ func newLink(name string, facts Facts, client *ssh.Client, s *socket, o Options,
 }
 
 func (l *link) lost(cause string, err error) error {
-	return &Error{Host: l.name, Op: "use the connection to " + l.name, Kind: Lost, Cause: cause, Err: err}
+	return &Error{Host: l.name, Op: "use the connection to " + l.name, Kind: Lost, Cause: cause,
+		Err: err}
 }
 
 // die ends the connection; the first reason stays.
@@ -70,11 +72,13 @@ func (l *link) Done() <-chan struct{} { return l.alive.Done() }
 func (l *link) Err() error { return context.Cause(l.alive) }
 
 func (l *link) Close() error {
-	l.die(&Error{Host: l.name, Op: "use the connection to " + l.name, Kind: Closed, Cause: "it was closed", Err: net.ErrClosed})
+	l.die(&Error{Host: l.name, Op: "use the connection to " + l.name, Kind: Closed,
+		Cause: "it was closed", Err: net.ErrClosed})
 	return nil
 }
 
-// died tells whether an end of something on the connection is the end of the connection, and why that ended.
+// died tells whether an end of something on the connection is the end of the connection, and why
+// that ended.
 func (l *link) died() error {
 	if l.socket.broken.Load() {
 		<-l.alive.Done() // what reads the socket has stopped; the rest follows
@@ -82,8 +86,8 @@ func (l *link) died() error {
 	return l.Err()
 }
 
-// await asks the other side for something that takes a round trip, and returns when it is there, ctx or the connection
-// ends. What comes too late is dropped.
+// await asks the other side for something that takes a round trip, and returns when it is there,
+// ctx or the connection ends. What comes too late is dropped.
 func await[T any](ctx context.Context, l *link, ask func() (T, error), drop func(T)) (T, error) {
 	type answer struct {
 		got T

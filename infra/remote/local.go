@@ -33,7 +33,8 @@ func (l *local) Facts() Facts {
 func (l *local) Done() <-chan struct{} { return l.alive.Done() }
 
 func (l *local) Close() error {
-	l.end(&Error{Host: Local, Op: "use " + Local, Kind: Closed, Cause: "it was closed", Err: net.ErrClosed})
+	l.end(&Error{Host: Local, Op: "use " + Local, Kind: Closed, Cause: "it was closed",
+		Err: net.ErrClosed})
 	return nil
 }
 
@@ -59,12 +60,14 @@ func (l *local) start(_ context.Context, c Command, stdout, stderr io.Writer) (r
 	}
 	p := &process{cmd: exec.Command("/bin/sh", "-c", script), gone: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = stdout, stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that all of it can be ended, and Ctrl-C is for us
+	// so that all of it can be ended, and Ctrl-C is for us
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if p.in, err = p.cmd.StdinPipe(); err == nil {
 		err = p.cmd.Start()
 	}
 	if err != nil {
-		return nil, &Error{Host: Local, Op: "run on " + Local, Kind: NoSession, Cause: clip(plain(err)), Err: err}
+		return nil, &Error{Host: Local, Op: "run on " + Local, Kind: NoSession,
+			Cause: clip(plain(err)), Err: err}
 	}
 	return p, nil
 }
@@ -102,8 +105,10 @@ func (p *process) terminate() {
 // signalName is a signal as ssh calls it (RFC 4254, 6.10).
 func signalName(s syscall.Signal) string {
 	for name, number := range map[ssh.Signal]syscall.Signal{
-		ssh.SIGABRT: syscall.SIGABRT, ssh.SIGALRM: syscall.SIGALRM, ssh.SIGFPE: syscall.SIGFPE, ssh.SIGHUP: syscall.SIGHUP,
-		ssh.SIGILL: syscall.SIGILL, ssh.SIGINT: syscall.SIGINT, ssh.SIGKILL: syscall.SIGKILL, ssh.SIGPIPE: syscall.SIGPIPE,
+		ssh.SIGABRT: syscall.SIGABRT, ssh.SIGALRM: syscall.SIGALRM, ssh.SIGFPE: syscall.SIGFPE,
+		ssh.SIGHUP: syscall.SIGHUP,
+		ssh.SIGILL: syscall.SIGILL, ssh.SIGINT: syscall.SIGINT, ssh.SIGKILL: syscall.SIGKILL,
+		ssh.SIGPIPE: syscall.SIGPIPE,
 		ssh.SIGQUIT: syscall.SIGQUIT, ssh.SIGSEGV: syscall.SIGSEGV, ssh.SIGTERM: syscall.SIGTERM,
 	} {
 		if number == s {

@@ -66,7 +66,8 @@ func TestKeysAreOfferedInAnOrderThatMatters(t *testing.T) {
 	h, mine, foreign := newHome(t), newKey(t), newKey(t)
 	s.admit(t, h.key(t, "named", ""), public(t, mine))
 	write(t, h.path("half"), string(ssh.MarshalAuthorizedKey(public(t, mine))))
-	write(t, h.path("only"), "Host *\nIdentitiesOnly yes\nIdentityFile "+h.path("half")+"\nIdentityAgent "+startAgent(t, 20, mine)+"\n")
+	write(t, h.path("only"), "Host *\nIdentitiesOnly yes\nIdentityFile "+h.path("half")+
+		"\nIdentityAgent "+startAgent(t, 20, mine)+"\n")
 	to := remote.Target{Name: s.name()}
 	for _, c := range []struct {
 		name   string
@@ -74,19 +75,37 @@ func TestKeysAreOfferedInAnOrderThatMatters(t *testing.T) {
 		kind   remote.Kind // "": connected
 		texts  []string
 	}{
-		{"a named key before those of a full agent", func(o *remote.Options) { o.Agent, o.Identity = startAgent(t, 20), h.path(".ssh/named") }, "", nil},
+		{"a named key before those of a full agent", func(o *remote.Options) {
+			o.Agent, o.Identity = startAgent(t, 20), h.path(".ssh/named")
+		}, "", nil},
 		{"a named key below ~", func(o *remote.Options) { o.Identity = "~/.ssh/named" }, "", nil},
-		{"the agent's ninth key, on a second connection", func(o *remote.Options) { o.Agent = startAgent(t, 8, mine) }, "", nil},
-		{"the public half names a key of the agent", func(o *remote.Options) { o.Agent, o.Identity = startAgent(t, 20, mine), h.path("half") }, "", nil},
-		{"IdentitiesOnly, IdentityAgent", func(o *remote.Options) { o.Config = []string{h.path("only")} }, "", nil},
-		{"too many keys", func(o *remote.Options) { o.Agent = startAgent(t, 20, mine) }, remote.BadLogin, []string{"MaxAuthTries", "-i"}},
-		{"none of the keys", func(o *remote.Options) { o.Agent = startAgent(t, 0, foreign) }, remote.BadLogin,
-			[]string{ssh.FingerprintSHA256(public(t, foreign)), "of the agent", "ssh-copy-id " + me(t) + "@127.0.0.1"}},
-		{"no key at all", func(o *remote.Options) {}, remote.BadLogin, []string{"no key to offer", "ssh-keygen"}},
-		{"a named key that is not there", func(o *remote.Options) { o.Identity = h.path("nope") }, remote.BadKey, []string{h.path("nope")}},
-		{"a named key that is none", func(o *remote.Options) { o.Identity = h.path("only") }, remote.BadKey, []string{h.path("only")}},
-		{"no agent where one should be", func(o *remote.Options) { o.Agent, o.Identity = h.path("gone"), h.path(".ssh/named") }, "", nil},
-		{"another user", func(o *remote.Options) { o.User, o.Identity = "nobody-here", h.path(".ssh/named") }, remote.BadLogin, []string{"nobody-here"}},
+		{"the agent's ninth key, on a second connection", func(o *remote.Options) {
+			o.Agent = startAgent(t, 8, mine)
+		}, "", nil},
+		{"the public half names a key of the agent", func(o *remote.Options) {
+			o.Agent, o.Identity = startAgent(t, 20, mine), h.path("half")
+		}, "", nil},
+		{"IdentitiesOnly, IdentityAgent", func(o *remote.Options) {
+			o.Config = []string{h.path("only")}
+		}, "", nil},
+		{"too many keys", func(o *remote.Options) { o.Agent = startAgent(t, 20, mine) },
+			remote.BadLogin, []string{"MaxAuthTries", "-i"}},
+		{"none of the keys", func(o *remote.Options) { o.Agent = startAgent(t, 0, foreign) },
+			remote.BadLogin,
+			[]string{ssh.FingerprintSHA256(public(t, foreign)), "of the agent", "ssh-copy-id " +
+				me(t) + "@127.0.0.1"}},
+		{"no key at all", func(o *remote.Options) {}, remote.BadLogin, []string{"no key to offer",
+			"ssh-keygen"}},
+		{"a named key that is not there", func(o *remote.Options) { o.Identity = h.path("nope") },
+			remote.BadKey, []string{h.path("nope")}},
+		{"a named key that is none", func(o *remote.Options) { o.Identity = h.path("only") },
+			remote.BadKey, []string{h.path("only")}},
+		{"no agent where one should be", func(o *remote.Options) {
+			o.Agent, o.Identity = h.path("gone"), h.path(".ssh/named")
+		}, "", nil},
+		{"another user", func(o *remote.Options) {
+			o.User, o.Identity = "nobody-here", h.path(".ssh/named")
+		}, remote.BadLogin, []string{"nobody-here"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := h.options()
@@ -162,12 +181,14 @@ func TestAUserCertificateIsOffered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert := &ssh.Certificate{Key: h.key(t, "id_ed25519", ""), CertType: ssh.UserCert, ValidPrincipals: []string{me(t)}, ValidBefore: ssh.CertTimeInfinity}
+	cert := &ssh.Certificate{Key: h.key(t, "id_ed25519", ""), CertType: ssh.UserCert,
+		ValidPrincipals: []string{me(t)}, ValidBefore: ssh.CertTimeInfinity}
 	if err := cert.SignCert(rand.Reader, signer); err != nil {
 		t.Fatal(err)
 	}
 	write(t, h.path(".ssh/id_ed25519-cert.pub"), string(ssh.MarshalAuthorizedKey(cert)))
-	appendTo(t, s.authorized(), "cert-authority "+string(ssh.MarshalAuthorizedKey(signer.PublicKey())))
+	appendTo(t, s.authorized(), "cert-authority "+
+		string(ssh.MarshalAuthorizedKey(signer.PublicKey())))
 	connect(t, h.options(), remote.Target{Name: s.name()})
 }
 
@@ -176,10 +197,12 @@ func TestHostsThatTakeNoKeys(t *testing.T) {
 	h := newHome(t)
 	key := h.key(t, "id_ed25519", "")
 	s := startSSHD(t, "PubkeyAuthentication no", "PasswordAuthentication yes")
-	refused(t, h.options(), remote.Target{Name: s.name()}, remote.BadLogin, "only by password", "PubkeyAuthentication yes")
+	refused(t, h.options(), remote.Target{Name: s.name()}, remote.BadLogin, "only by password",
+		"PubkeyAuthentication yes")
 	s = startSSHD(t, "AuthenticationMethods publickey,password", "PasswordAuthentication yes")
 	s.admit(t, key)
-	refused(t, h.options(), remote.Target{Name: s.name()}, remote.BadLogin, "takes the key", "password besides")
+	refused(t, h.options(), remote.Target{Name: s.name()}, remote.BadLogin, "takes the key",
+		"password besides")
 	if _, err := os.Stat(h.known()); err != nil {
 		t.Errorf("the host's key was not noted: %v", err)
 	}

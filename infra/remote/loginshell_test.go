@@ -25,7 +25,8 @@ func TestLoginShellsThatPrint(t *testing.T) {
 			const command = `; exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`
 			h, _, _ := connected(t, "ForceCommand "+prints+command)
 			var out bytes.Buffer
-			err := h.Run(t.Context(), remote.Command{Argv: []string{"printf", "a\nb"}, Stdout: &out})
+			err := h.Run(t.Context(), remote.Command{Argv: []string{"printf", "a\nb"},
+				Stdout: &out})
 			if err != nil || out.String() != "a\nb" {
 				t.Errorf("%.200q, %v", out.String(), err)
 			}

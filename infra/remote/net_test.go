@@ -40,7 +40,8 @@ func closedPort(t *testing.T) int {
 	}
 	syscall.CloseOnExec(socket)
 	t.Cleanup(func() { _ = syscall.Close(socket) })
-	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0,
+		1}}); err != nil {
 		t.Fatal(err)
 	}
 	at, err := syscall.Getsockname(socket)

@@ -12,11 +12,12 @@ import (
 // linger is how long a connection that was closed may still send what was written before.
 const linger = 5 * time.Second
 
-// stream is a net.Conn over two directions that know neither deadlines nor a Close that does not wait: channels of ssh.
-// Two pipes in between give it both.
+// stream is a net.Conn over two directions that know neither deadlines nor a Close that does not
+// wait: channels of ssh. Two pipes in between give it both.
 type stream struct {
-	in, out   net.Conn // the user's ends
-	got, sent net.Conn // the other ends: what comes from the host is written to got, what goes there is read from sent
+	in, out net.Conn // the user's ends
+	// the other ends: what comes from the host is written to got, what goes there is read from sent
+	got, sent net.Conn
 	peer      net.Addr
 	abort     func() // lets go of both directions; never blocks for long
 

@@ -13,7 +13,7 @@ import (
 var proxyWord = regexp.MustCompile(`^[A-Za-z0-9_:][A-Za-z0-9_.:@%+-]*$`)
 
 // proxyCommand returns the script that a ProxyCommand of ssh_config(5) is; "" for none.
-func (p *place) proxyCommand(command string) (string, error) {
+func (p *resolvedTarget) proxyCommand(command string) (string, error) {
 	if command == "" || command == "none" {
 		return "", nil
 	}

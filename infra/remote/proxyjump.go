@@ -8,7 +8,7 @@ import (
 
 // resolveHops finds the jump hosts. One that is the host itself jumps nowhere, so that a jump host
 // may stand in "Host *".
-func (d *Dialer) resolveHops(p *place, configured string, jump []string) error {
+func (d *Dialer) resolveHops(p *resolvedTarget, configured string, jump []string) error {
 	if p.hops = jump; jump != nil {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (d *Dialer) resolveHops(p *place, configured string, jump []string) error {
 const maxHops = 8
 
 // checkHops refuses jump hosts that lead in a circle.
-func (d *Dialer) checkHops(p *place) (err error) {
+func (d *Dialer) checkHops(p *resolvedTarget) (err error) {
 	for range maxHops {
 		if len(p.hops) == 0 {
 			return nil

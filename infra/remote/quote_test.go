@@ -21,15 +21,20 @@ func TestEveryLoginShellReadsALineAlike(t *testing.T) {
 	for c := rune(1); c < 0x180; c++ {
 		all.WriteRune(c)
 	}
-	words := []string{"plain", "two words", "", "it's", `"$HOME"`, "`id`", "$(id)", `a\b\\c\'`, "!!", "!x", "%s%%", "a\nb\n", "^a^b",
-		"*", "~", "{a,b}", "\xff\xfe", "x;y&z|(w)<v>#", "-e", "\\0101", all.String(), strings.Repeat("long ' ! ", 800)}
+	words := []string{"plain", "two words", "", "it's", `"$HOME"`, "`id`", "$(id)", `a\b\\c\'`,
+		"!!", "!x", "%s%%", "a\nb\n", "^a^b",
+		"*", "~", "{a,b}", "\xff\xfe", "x;y&z|(w)<v>#", "-e", "\\0101", all.String(),
+		strings.Repeat("long ' ! ", 800)}
 	for _, c := range []struct {
 		name    string
 		command remote.Command
 		want    string
 	}{
-		{"words", remote.Command{Argv: append([]string{"printf", "<%s>"}, words...)}, "<" + strings.Join(words, "><") + ">"},
-		{"a script", remote.Command{Script: "if [ -n \"$0\" ]; then\n  printf '%s!\\n' \"it's\"\nfi"}, "it's!\n"},
+		{"words", remote.Command{Argv: append([]string{"printf", "<%s>"}, words...)},
+			"<" + strings.Join(words, "><") + ">"},
+		{"a script",
+			remote.Command{Script: "if [ -n \"$0\" ]; then\n  printf '%s!\\n' \"it's\"\nfi"},
+			"it's!\n"},
 		{"a plain script", remote.Command{Script: `x=$(echo "a b"); echo "$x"`}, "a b\n"},
 		{"the mark", remote.Command{Script: "echo $MLFRAMEWORK_RUN"}, "x\n"},
 	} {
@@ -62,10 +67,12 @@ func TestLine(t *testing.T) {
 		command remote.Command
 		want    string
 	}{
-		{remote.Command{Argv: []string{"docker", "ps", "-a"}}, `exec env MLFRAMEWORK_RUN=x /bin/sh -c 'echo $MLFRAMEWORK_RUN;exec docker ps -a'`},
+		{remote.Command{Argv: []string{"docker", "ps", "-a"}},
+			`exec env MLFRAMEWORK_RUN=x /bin/sh -c 'echo $MLFRAMEWORK_RUN;exec docker ps -a'`},
 		{remote.Command{Argv: []string{"echo", "a b"}},
 			`exec env MLFRAMEWORK_RUN=x /bin/sh -c 'echo $MLFRAMEWORK_RUN;eval "$(printf %b "exec echo \0047a b\0047")"'`},
-		{remote.Command{Script: "cd /tmp && ls"}, `exec env MLFRAMEWORK_RUN=x /bin/sh -c 'echo $MLFRAMEWORK_RUN;cd /tmp && ls'`},
+		{remote.Command{Script: "cd /tmp && ls"},
+			`exec env MLFRAMEWORK_RUN=x /bin/sh -c 'echo $MLFRAMEWORK_RUN;cd /tmp && ls'`},
 	} {
 		if got, err := remote.Line(c.command); err != nil || got != c.want {
 			t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
@@ -86,7 +93,8 @@ func TestTheEndOfACommandWaitsForItsBegin(t *testing.T) {
 	late := exec.CommandContext(t.Context(), "sleep", "100")
 	late.Env = append(os.Environ(), mark)
 	err := late.Run()
-	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok ||
+		exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
 		t.Errorf("it ended with %v", err)
 	}
 	if err := end.Wait(); err != nil {

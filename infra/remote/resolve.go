@@ -9,14 +9,15 @@ import (
 	"strings"
 )
 
-// resolve finds out what a target means, as ssh would. jump replaces the jump hosts of the configuration; nil does not.
-func (d *Dialer) resolve(t Target, jump []string) (*place, error) {
+// resolve finds out what a target means, as ssh would. jump replaces the jump hosts of the
+// configuration; nil does not.
+func (d *Dialer) resolve(t Target, jump []string) (*resolvedTarget, error) {
 	user, host, port, err := split(t.Name)
 	if err != nil {
 		return nil, err
 	}
 	get := func(key string) string { return d.config.get(host, key) }
-	p := &place{alias: host, only: d.config.yes(host, "IdentitiesOnly")}
+	p := &resolvedTarget{alias: host, only: d.config.yes(host, "IdentitiesOnly")}
 	p.user = first(user, t.User, get("User"), d.o.User)
 	if p.port = first(port, t.Port); p.port == 0 {
 		if p.port, err = parsePort(first(get("Port"), "22")); err != nil {
@@ -40,10 +41,11 @@ func (d *Dialer) resolve(t Target, jump []string) (*place, error) {
 
 // ignored are keywords of ssh_config(5) that choose algorithms. What is used is what the library
 // takes for safe.
-var ignored = []string{"KexAlgorithms", "Ciphers", "MACs", "HostKeyAlgorithms", "CASignatureAlgorithms"}
+var ignored = []string{"KexAlgorithms", "Ciphers", "MACs", "HostKeyAlgorithms",
+	"CASignatureAlgorithms"}
 
 // warnOfIgnored tells of keywords for a host that have no effect here.
-func (d *Dialer) warnOfIgnored(p *place) {
+func (d *Dialer) warnOfIgnored(p *resolvedTarget) {
 	var all []string
 	for _, key := range ignored {
 		if d.config.get(p.alias, key) != "" {
@@ -65,7 +67,7 @@ func first[T comparable](values ...T) (none T) {
 	return none
 }
 
-func (d *Dialer) resolveKeys(p *place, t Target) {
+func (d *Dialer) resolveKeys(p *resolvedTarget, t Target) {
 	p.named = first(t.Key, d.o.Identity)
 	for _, file := range []string{t.Key, d.o.Identity} {
 		if file != "" {
@@ -93,10 +95,11 @@ func (d *Dialer) resolveKeys(p *place, t Target) {
 	}
 }
 
-func (d *Dialer) resolveTrust(p *place) {
+func (d *Dialer) resolveTrust(p *resolvedTarget) {
 	p.trusted = p.address()
 	if alias := d.config.get(p.alias, "HostKeyAlias"); alias != "" {
-		p.trusted = net.JoinHostPort(strings.ToLower(alias), "22") // an alias stands alone, whatever the port
+		// an alias stands alone, whatever the port
+		p.trusted = net.JoinHostPort(strings.ToLower(alias), "22")
 	}
 	for _, of := range []struct{ key, files string }{
 		{"UserKnownHostsFile", "~/.ssh/known_hosts ~/.ssh/known_hosts2"},
@@ -113,22 +116,26 @@ func (d *Dialer) resolveTrust(p *place) {
 			p.revoked = append(p.revoked, d.file(p, file))
 		}
 	}
-	p.policy = d.o.HostKeys
-	if p.policy == "" {
-		switch strings.ToLower(d.config.get(p.alias, "StrictHostKeyChecking")) {
-		case "yes":
-			p.policy = Yes
-		case "no", "off":
-			p.policy = No
-		default:
-			p.policy = AcceptNew
-		}
-	}
+	p.policy = first(d.o.HostKeys,
+		configuredPolicy(d.HostKeyCheck(p.alias)))
 }
 
-// file is the path of a file that the user or ~/.ssh/config names, with ~ and the tokens of ssh_config(5).
-func (d *Dialer) file(p *place, name string) string {
-	name = expand(name, map[byte]string{'d': d.o.Home, 'h': p.host, 'n': p.alias, 'r': p.user, 'p': strconv.Itoa(p.port), 'u': d.o.User})
+// configuredPolicy returns the policy of a StrictHostKeyChecking of ssh_config(5). Where ssh would
+// ask, an unknown host is refused, as nobody is asked here. What takes changed keys is less careful
+// than AcceptNew, and only an option of this program may be that.
+func configuredPolicy(value string) Policy {
+	switch strings.ToLower(value) {
+	case "yes", "ask":
+		return Yes
+	}
+	return AcceptNew
+}
+
+// file is the path of a file that the user or ~/.ssh/config names, with ~ and the tokens of
+// ssh_config(5).
+func (d *Dialer) file(p *resolvedTarget, name string) string {
+	name = expand(name, map[byte]string{'d': d.o.Home, 'h': p.host, 'n': p.alias, 'r': p.user,
+		'p': strconv.Itoa(p.port), 'u': d.o.User})
 	if name == "~" || strings.HasPrefix(name, "~/") {
 		return filepath.Join(d.o.Home, name[1:])
 	}

@@ -22,7 +22,8 @@ func (t *trust) checkRevoked(key ssh.PublicKey) error {
 		}
 		if bytes.HasPrefix(text, []byte("SSHKRL\n")) {
 			return t.fault(HostRevoked, file+" of RevokedHostKeys is a list in OpenSSH's binary "+
-				"form, which is not understood here", "list the public keys in it, one on a line", nil)
+				"form, which is not understood here", "list the public keys in it, one on a line",
+				nil)
 		}
 		for len(text) > 0 {
 			listed, _, _, rest, err := ssh.ParseAuthorizedKey(text)

@@ -34,7 +34,7 @@ type job struct {
 	ctx            context.Context // of the whole command; its cause is why it was ended
 	name, host     string
 	r              running
-	stdout, stderr *gate
+	stdout, stderr *outputGate
 	end            *tail
 	ended          chan error
 }
@@ -51,10 +51,12 @@ func launch(ctx context.Context, t transport, c Command) (*job, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	j := &job{ctx: ctx, name: title(c, script), host: t.Name(), ended: make(chan error, 1)}
 	fail := func(what string) func(error) {
-		return func(err error) { stop(fmt.Errorf("run %s on %s: %s: %w", j.name, j.host, what, err)) }
+		return func(err error) {
+			stop(fmt.Errorf("run %s on %s: %s: %w", j.name, j.host, what, err))
+		}
 	}
-	j.stdout = &gate{to: c.Stdout, fail: fail("write its output")}
-	j.stderr = &gate{to: c.Stderr, fail: fail("write its error output")}
+	j.stdout = &outputGate{to: c.Stdout, fail: fail("write its output")}
+	j.stderr = &outputGate{to: c.Stderr, fail: fail("write its error output")}
 	j.end = &tail{to: j.stderr}
 	if j.r, err = t.start(ctx, c, j.stdout, j.end); err != nil {
 		stop(nil)
@@ -68,7 +70,8 @@ func launch(ctx context.Context, t transport, c Command) (*job, error) {
 	return j, nil
 }
 
-// feed gives a command its input. When that breaks the command must not take what it got for all of it.
+// feed gives a command its input. When that breaks the command must not take what it got for all of
+// it.
 func feed(to io.WriteCloser, from io.Reader, fail func(error)) {
 	if from != nil {
 		broken := &readFault{from: from}
@@ -125,7 +128,8 @@ func (j *job) explain(err error) error {
 	}
 	var exit *ExitError
 	if errors.As(err, &exit) {
-		exit.Host, exit.Command, exit.Stderr = j.host, j.name, strings.ToValidUTF8(j.end.String(), "\uFFFD")
+		exit.Host, exit.Command, exit.Stderr = j.host, j.name, strings.ToValidUTF8(j.end.String(),
+			"\uFFFD")
 	}
 	return err
 }
@@ -148,7 +152,8 @@ func run(ctx, alive context.Context, t transport, c Command) error {
 // pipe runs a command with a connection as its input and output, for as long as alive lasts.
 func pipe(ctx, alive context.Context, t transport, c Command) (net.Conn, error) {
 	if c.Stdin != nil || c.Stdout != nil {
-		return nil, fmt.Errorf("run on %s: a command whose input and output are a connection has neither Stdin nor Stdout", t.Name())
+		return nil, fmt.Errorf("run on %s: a command whose input and output are a connection has "+
+			"neither Stdin nor Stdout", t.Name())
 	}
 	alive, end := context.WithCancelCause(alive)
 	stop := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })

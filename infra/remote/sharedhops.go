@@ -22,7 +22,8 @@ type hop struct {
 	l    *link
 }
 
-// get gives the connection to a jump host, and makes it if there is none that lives. Its user must release it.
+// get gives the connection to a jump host, and makes it if there is none that lives. Its user must
+// release it.
 func (s *hops) get(ctx context.Context, d *Dialer, name string, before []string) (*hop, error) {
 	way := strings.Join(append(before[:len(before):len(before)], name), ",")
 	s.mu.Lock()

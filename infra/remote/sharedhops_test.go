@@ -9,7 +9,8 @@ import (
 	"mlframework/infra/remote"
 )
 
-// behind writes a configuration in which gpu1 and gpu2 are one host behind the jump hosts a, or a and b.
+// behind writes a configuration in which gpu1 and gpu2 are one host behind the jump hosts a, or a
+// and b.
 func behind(t *testing.T, h *home, a, b, gpu *sshd) {
 	t.Helper()
 	config := fmt.Sprintf(`
@@ -47,18 +48,22 @@ func TestJumpHosts(t *testing.T) {
 	h, a, b, gpu := newHome(t), startSSHD(t), startSSHD(t), startSSHD(t)
 	behind(t, h, a, b, gpu)
 	d := remote.New(h.options())
-	targets := []remote.Target{{Name: "gpu1"}, {Name: "gpu2"}, {Name: "gpu1"}, {Name: "gpu2"}, {Name: "a"}}
+	targets := []remote.Target{{Name: "gpu1"}, {Name: "gpu2"}, {Name: "gpu1"}, {Name: "gpu2"},
+		{Name: "a"}}
 	hosts, err := d.ConnectAll(t.Context(), targets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, via := range []string{"a", fmt.Sprintf("127.0.0.1:%d", b.port), "a", fmt.Sprintf("127.0.0.1:%d", b.port), ""} {
+	for i, via := range []string{"a", fmt.Sprintf("127.0.0.1:%d", b.port), "a",
+		fmt.Sprintf("127.0.0.1:%d", b.port), ""} {
 		f := hosts[i].Facts()
-		if f.Via != via || f.User != me(t) || i < 4 && (f.HostName != "localhost" || f.Port != gpu.port) {
+		if f.Via != via || f.User != me(t) || i < 4 && (f.HostName != "localhost" ||
+			f.Port != gpu.port) {
 			t.Errorf("%s: %+v", hosts[i].Name(), f)
 		}
 		var out bytes.Buffer
-		if err := hosts[i].Run(t.Context(), remote.Command{Script: "echo $SSH_CONNECTION", Stdout: &out}); err != nil {
+		if err := hosts[i].Run(t.Context(), remote.Command{Script: "echo $SSH_CONNECTION",
+			Stdout: &out}); err != nil {
 			t.Error(err)
 		}
 		port := map[bool]int{true: gpu.port, false: a.port}[i < 4]
@@ -77,10 +82,12 @@ func TestJumpHosts(t *testing.T) {
 			return strings.Count(c.s.said(), "Closing connection to") == c.logins
 		})
 	}
-	if w := strings.Join(h.warn.all(), "\n"); !strings.Contains(w, "config:2: ") || strings.Count(w, "\n") != 0 {
+	if w := strings.Join(h.warn.all(), "\n"); !strings.Contains(w, "config:2: ") ||
+		strings.Count(w, "\n") != 0 {
 		t.Errorf("warned: %s", w)
 	}
-	if f := connect(t, h.options(), remote.Target{Name: "gpu1", Jump: "none"}).Facts(); f.Via != "" {
+	if f := connect(t, h.options(), remote.Target{Name: "gpu1",
+		Jump: "none"}).Facts(); f.Via != "" {
 		t.Errorf("no jump host: %+v", f)
 	}
 }
@@ -90,15 +97,18 @@ func TestWhatIsWrongWithAJumpHost(t *testing.T) {
 	h, a, b, gpu := newHome(t), startSSHD(t, "AllowTcpForwarding no"), startSSHD(t), startSSHD(t)
 	behind(t, h, a, b, gpu)
 	o := h.options()
-	e := refused(t, o, remote.Target{Name: "gpu1"}, remote.Unreachable, "connect to gpu1", "jump host", "AllowTcpForwarding")
+	e := refused(t, o, remote.Target{Name: "gpu1"}, remote.Unreachable, "connect to gpu1",
+		"jump host", "AllowTcpForwarding")
 	if e.Host != "gpu1" {
 		t.Errorf("the error is of %s", e.Host)
 	}
-	if e := refused(t, o, remote.Target{Name: "gpu2"}, remote.Unreachable, "connect to gpu2: connect to 127.0.0.1:"); e.Host != "gpu2" {
+	if e := refused(t, o, remote.Target{Name: "gpu2"}, remote.Unreachable,
+		"connect to gpu2: connect to 127.0.0.1:"); e.Host != "gpu2" {
 		t.Errorf("the error is of %s", e.Host)
 	}
 	write(t, h.path(".ssh/config"), "Host x\nProxyJump y\nHost y\nProxyJump x\nHost p\nPort many\n")
-	e = refused(t, o, remote.Target{Name: "gpu1", Jump: fmt.Sprintf("127.0.0.1:%d", closedPort(t))}, remote.Refused, "connect to gpu1: connect to 127.0.0.1:")
+	e = refused(t, o, remote.Target{Name: "gpu1", Jump: fmt.Sprintf("127.0.0.1:%d", closedPort(t))},
+		remote.Refused, "connect to gpu1: connect to 127.0.0.1:")
 	if e.Host != "gpu1" {
 		t.Errorf("the error is of %s", e.Host)
 	}

@@ -38,7 +38,8 @@ type sshd struct {
 	log strings.Builder
 }
 
-// startSSHD starts OpenSSH's server with lines added to its configuration. Where it is missing the test is skipped.
+// startSSHD starts OpenSSH's server with lines added to its configuration. Where it is missing the
+// test is skipped.
 func startSSHD(t *testing.T, lines ...string) *sshd {
 	t.Helper()
 	program := "/usr/sbin/sshd"
@@ -50,7 +51,8 @@ func startSSHD(t *testing.T, lines ...string) *sshd {
 		t.Skip("NOT TESTED: " + missing)
 	}
 	if os.Getuid() == 0 {
-		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd wants it, and makes it only as a service
+		// sshd wants it, and makes it only as a service
+		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,8 +70,10 @@ func (s *sshd) start(t *testing.T, program string, lines []string) bool {
 	t.Helper()
 	s.port = freePort(t)
 	config := slices.Concat(lines, []string{ // the first value of a keyword counts
-		fmt.Sprintf("Port %d", s.port), "ListenAddress 127.0.0.1", "PidFile none", "UsePAM no", "StrictModes no",
-		"PermitRootLogin yes", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "LogLevel VERBOSE",
+		fmt.Sprintf("Port %d", s.port), "ListenAddress 127.0.0.1", "PidFile none", "UsePAM no",
+		"StrictModes no",
+		"PermitRootLogin yes", "PasswordAuthentication no", "KbdInteractiveAuthentication no",
+		"LogLevel VERBOSE",
 		"AuthorizedKeysFile " + s.authorized(),
 		"HostKey " + s.hostKey("ecdsa"), "HostKey " + s.hostKey("ed25519")})
 	write(t, filepath.Join(s.dir, "config"), strings.Join(config, "\n")+"\n")
@@ -212,7 +216,8 @@ func (h *home) key(t *testing.T, name, passphrase string) ssh.PublicKey {
 
 // options see nothing of the machine but this home.
 func (h *home) options() remote.Options {
-	return remote.Options{Home: h.dir, Agent: "none", Config: []string{h.path(".ssh/config")}, Warn: h.warn.add,
+	return remote.Options{Home: h.dir, Agent: "none", Config: []string{h.path(".ssh/config")},
+		Warn:   h.warn.add,
 		Logger: slog.New(slog.DiscardHandler)}
 }
 
@@ -252,7 +257,8 @@ func connect(t *testing.T, o remote.Options, to remote.Target) remote.Host {
 }
 
 // refused connects and wants an error of a kind, with texts in it.
-func refused(t *testing.T, o remote.Options, to remote.Target, kind remote.Kind, texts ...string) *remote.Error {
+func refused(t *testing.T, o remote.Options, to remote.Target, kind remote.Kind,
+	texts ...string) *remote.Error {
 	t.Helper()
 	host, err := remote.New(o).Connect(t.Context(), to)
 	if err == nil {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Target is a host to connect to. What its name says wins over the fields, and these over ~/.ssh/config.
+// Target is a host to connect to. What its name says wins over the fields, and these over
+// ~/.ssh/config.
 type Target struct {
 	Name string // [USER@]HOST[:PORT], [USER@][ADDRESS]:PORT, an alias of ~/.ssh/config, or Local
 	User string // "": from ~/.ssh/config, else who runs this
@@ -51,8 +52,8 @@ func parsePort(s string) (int, error) {
 	return n, nil
 }
 
-// place is a target with all that is known of it.
-type place struct {
+// resolvedTarget is a target with all that is known of it.
+type resolvedTarget struct {
 	alias   string // as in Host lines of ~/.ssh/config
 	host    string // the name that is dialled
 	user    string
@@ -69,9 +70,9 @@ type place struct {
 	policy  Policy
 }
 
-func (p *place) address() string { return net.JoinHostPort(p.host, strconv.Itoa(p.port)) }
+func (p *resolvedTarget) address() string { return net.JoinHostPort(p.host, strconv.Itoa(p.port)) }
 
 // same tells whether two places are one.
-func (p *place) same(q *place) bool {
+func (p *resolvedTarget) same(q *resolvedTarget) bool {
 	return p.host == q.host && p.port == q.port && p.user == q.user
 }

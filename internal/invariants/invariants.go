@@ -8,6 +8,7 @@
 //  5. No process of a finished or superseded attempt is alive on a reachable host.
 //  6. The output of every attempt that ended is complete, or marked where it was cut.
 //  7. What was cancelled stays cancelled.
+//  8. An attempt has the GPUs that it needs, and a GPU is had once at a time, or in shares of it.
 //
 // It decides nothing and changes nothing: it reads a Source, from outside. Tests may import it.
 package invariants
@@ -48,6 +49,8 @@ type Start struct {
 	Worker  string
 	PID     int
 	Time    time.Time
+	GPUs    []string  // UUIDs of those that it has; nil: not known
+	Ended   time.Time // when it had these no longer; zero: not known
 }
 
 // Fault is what may have ended attempts, or an act of a person that does so: an attempt that its
@@ -75,7 +78,7 @@ const Whole = -1
 
 // Violation is a promise that was not kept.
 type Violation struct {
-	Invariant int    // 1 to 7, see the package
+	Invariant int    // 1 to 8, see the package
 	Subject   string // the sweep's id, or the task's
 	Text      string
 }
@@ -105,6 +108,7 @@ func Check(ctx context.Context, from Source, e Evidence) ([]Violation, error) {
 		}
 	}
 	c.strangers(sweeps)
+	c.gpus(sweeps)
 	c.alive()
 	return c.found, nil
 }

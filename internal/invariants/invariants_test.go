@@ -60,6 +60,11 @@ func TestHonest(t *testing.T) {
 			w.head.Rows[task.Cancelled]++
 			w.evidence.Starts = append(w.evidence.Starts[:4], w.evidence.Starts[5:]...)
 		},
+		"two halves of a GPU": func(w *world) { w.share(0.5) },
+		"a GPU that one has after another": func(w *world) {
+			w.share(1)
+			w.evidence.Starts[2].Ended = at(2)
+		},
 		"a finished sweep of some points": func(w *world) {
 			w.record.Ranges = core.Ranges{{From: 0, To: 3}, {From: 7, To: 9}}
 			w.rows[3].Index, w.rows[3].State, w.rows[3].Attempt = 7, task.Succeeded, try(1, "w2", 8,
@@ -119,7 +124,25 @@ func TestViolations(t *testing.T) {
 			[]string{"1: train-1/6 has a row and is no task of the sweep"}},
 		"wrong counts": {func(w *world) { w.head.Rows[task.Succeeded]++ },
 			[]string{
-				"1: train-1 counts [0 0 0 0 4 1 0 0 0 1] tasks by state, and has [0 0 0 0 3 1 0 0 0 1]"}},
+				"1: train-1 counts [0 0 0 0 4 1 0 0 0 1] tasks by state, and has [0 0 0 0 3 1 0 " +
+					"0 0 1]"}},
+
+		"an attempt without its GPUs": {func(w *world) {
+			w.record.Recipe.GPUs.Count = 2
+			w.record.Version = task.GPUsVersion
+			w.evidence.Starts[0].GPUs = []string{"GPU-1"}
+		}, []string{"8: train-1/0 began attempt 1 on w1 with GPUs [GPU-1], and needs 2"}},
+		"GPUs of one that needs none": {func(w *world) {
+			w.evidence.Starts[0].GPUs = []string{"GPU-1"}
+		}, []string{"8: train-1/0 began attempt 1 on w1 with GPUs [GPU-1], and needs 0"}},
+		"a GPU that two attempts have": {func(w *world) { w.share(1) },
+			[]string{"8: GPU-1 is had 2 times when attempt 1 of train-1/2 begins on it: " +
+				"attempt 1 of train-1/1 has not ended"}},
+		"a share too many": {func(w *world) {
+			w.share(0.5)
+			w.evidence.Starts[6].GPUs = []string{"GPU-1"}
+		}, []string{"8: GPU-1 is had 1.5 times when attempt 1 of train-1/4 begins on it: " +
+			"attempt 1 of train-1/1 has not ended"}},
 
 		"an end without a result": {func(w *world) { w.rows[2].Attempt.Outcome = nil },
 			[]string{"2: train-1/2 is failed without a result"}},
@@ -159,8 +182,10 @@ func TestViolations(t *testing.T) {
 			[]string{"2: train-1/5 began 1 times and was never handed out"}},
 
 		"a start that nothing explains": {func(w *world) { w.evidence.Faults = nil }, []string{
-			"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault explains it",
-			"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, and no fault explains it",
+			"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault " +
+				"explains it",
+			"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, and no fault " +
+				"explains it",
 		}},
 		"a superseded start long after the fault": {func(w *world) {
 			w.tries[3].Attempt.Outcome.Class, w.tries = task.Success, append(w.tries[:2],
@@ -169,17 +194,21 @@ func TestViolations(t *testing.T) {
 				w.evidence.Starts[7].Time = at(30), 1, at(24), at(30)
 			w.evidence.Cancelled = nil
 		}, []string{
-			"3: train-1/4 began again (attempt 2 on w2) 6s after attempt 1 on w1, and no fault explains it"}},
+			"3: train-1/4 began again (attempt 2 on w2) 6s after attempt 1 on w1, and no fault " +
+				"explains it"}},
 		"given up before it began, and begun long after the fault": {func(w *world) {
 			w.tries = w.tries[:3]
 			w.evidence.Starts[6].Time, w.evidence.Starts[7].Time = at(24), at(30)
 			w.rows[4].Attempt.Started, w.evidence.Cancelled = at(30), nil
 		}, []string{
-			"3: train-1/4 began again (attempt 2 on w2) 6s after attempt 1 on w1, and no fault explains it"}},
+			"3: train-1/4 began again (attempt 2 on w2) 6s after attempt 1 on w1, and no fault " +
+				"explains it"}},
 		"a fault of another worker": {func(w *world) { w.evidence.Faults[0].Worker = "w2" },
 			[]string{
-				"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault explains it",
-				"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, and no fault explains it",
+				"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no " +
+					"fault explains it",
+				"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, and no " +
+					"fault explains it",
 			}},
 		"a fault of another sweep": {
 			func(w *world) { w.evidence.Faults[0].Sweep = "train-2" }, []string{
@@ -192,15 +221,18 @@ func TestViolations(t *testing.T) {
 			w.evidence.Faults[0].From,
 				w.evidence.Faults[0].To = at(-20), at(-19)
 		}, []string{
-			"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault explains it",
-			"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, and no fault explains it",
+			"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault " +
+				"explains it",
+			"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, and no fault " +
+				"explains it",
 		}},
 		"a fault after both starts": {func(w *world) {
 			w.evidence.Faults[0].From,
 				w.evidence.Faults[0].To = at(6), at(9)
 		},
 			[]string{
-				"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault explains it"}},
+				"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no " +
+					"fault explains it"}},
 		"an attempt that began on two workers": {func(w *world) {
 			w.evidence.Starts[7].Attempt =
 				1
@@ -212,7 +244,8 @@ func TestViolations(t *testing.T) {
 		}},
 		"more forgiven than allowed": {func(w *world) { w.rows[2].Charged.Error = 2 },
 			[]string{
-				"3: train-1/2 was forgiven {Error:2 Timeout:0 OOM:0 Lost:0}, and the rules are {Error:1 Timeout:0 OOM:0 Lost:3}"}},
+				"3: train-1/2 was forgiven {Error:2 Timeout:0 OOM:0 Lost:0}, and the rules are " +
+					"{Error:1 Timeout:0 OOM:0 Lost:3}"}},
 		"a start of no task": {func(w *world) {
 			w.evidence.Starts = append(w.evidence.Starts,
 				start(6, 1, "w1", 1))
@@ -229,10 +262,15 @@ func TestViolations(t *testing.T) {
 		},
 			[]string{"5: train-1/4 has a process alive: pid 100 of attempt 1 on w1"}},
 
-		"output that was cut without a mark": {func(w *world) { w.rows[0].Attempt.Outcome.Stdout.Printed = 8 },
+		"output that was cut without a mark": {func(w *world) {
+			w.rows[0].Attempt.Outcome.Stdout.Printed = 8
+		},
 			[]string{
-				"6: train-1/0 printed 8 bytes on stdout in attempt 1, and 7 are kept, without a mark"}},
-		"output that is not kept as it is told": {func(w *world) { w.rows[0].Attempt.Outcome.Stdout = task.Output{Bytes: 8, Truncated: true} },
+				"6: train-1/0 printed 8 bytes on stdout in attempt 1, and 7 are kept, without a " +
+					"mark"}},
+		"output that is not kept as it is told": {func(w *world) {
+			w.rows[0].Attempt.Outcome.Stdout = task.Output{Bytes: 8, Truncated: true}
+		},
 			[]string{
 				"6: train-1/0 has 8 bytes of stdout of attempt 1, it is told, and 7 are kept"}},
 		"output of somebody else": {func(w *world) { w.tries[1].Attempt.Outcome.Stdout.Bytes = 5 },

@@ -94,6 +94,15 @@ func start(index int64, attempt int, worker string, seconds float64) invariants.
 		Worker: worker, PID: 100, Time: at(seconds)}
 }
 
+// share has attempts 1 of tasks 1 and 2, which begin at the same time and end a second later, have
+// some of one GPU.
+func (w *world) share(count float64) {
+	w.record.Recipe.GPUs.Count, w.record.Version = count, task.GPUsVersion
+	for _, n := range []int{2, 3} {
+		w.evidence.Starts[n].GPUs, w.evidence.Starts[n].Ended = []string{"GPU-1"}, at(3)
+	}
+}
+
 // check writes the world to a store and checks it.
 func (w *world) check(t *testing.T) []invariants.Violation {
 	t.Helper()

@@ -1,5 +1,5 @@
-// Package rootfile opens files of an os.Root that are no links. A root's OpenFile follows links that
-// stay in the root, also with O_NOFOLLOW, which it sets itself to notice them.
+// Package rootfile opens files of an os.Root that are no links. A root's OpenFile follows links
+// that stay in the root, also with O_NOFOLLOW, which it sets itself to notice them.
 package rootfile
 
 import (

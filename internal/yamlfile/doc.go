@@ -2,8 +2,8 @@
 // as an editor counts them, what is wrong with a text that is not YAML, and mappings with what is
 // merged into them.
 //
-// It knows the shape of no file: those who read one say what may stand in it. A [Reader] says what is
-// wrong in files whose keys are known.
+// It knows the shape of no file: those who read one say what may stand in it. A [Reader] says what
+// is wrong in files whose keys are known.
 package yamlfile
 
 import (

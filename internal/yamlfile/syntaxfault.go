@@ -103,8 +103,8 @@ func badLine(text string, parsers int) int {
 
 // unknownAlias returns where the alias is at which the parser ended, as nothing before it has its
 // name: it is the one that the parser names otherwise when its name is another. Comments, quoted
-// texts and longer names have the same characters. It returns -1 when it was not found after parsing
-// mostParsed in all.
+// texts and longer names have the same characters. It returns -1 when it was not found after
+// parsing mostParsed in all.
 func unknownAlias(text, name string) int {
 	other := name + "0"
 	for strings.Contains(text, other) {

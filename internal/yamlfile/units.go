@@ -54,8 +54,8 @@ func ParseDuration(text string) (d time.Duration, problem, remedy string) {
 
 var sizeText = regexp.MustCompile(`^(\d+(?:\.\d+)?)([kmgtKMGT])(?:i?[bB])?$`)
 
-// ParseSize reads a number of bytes, units being powers of 1024, from least to 1 PiB. The problem is
-// "" where there is none.
+// ParseSize reads a number of bytes, units being powers of 1024, from least to 1 PiB. The problem
+// is "" where there is none.
 func ParseSize(text string, least int64) (bytes int64, problem, remedy string) {
 	m := sizeText.FindStringSubmatch(text)
 	switch {

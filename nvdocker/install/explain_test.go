@@ -16,12 +16,15 @@ func TestExplain(t *testing.T) {
 		"E: You don't have enough free space in /var/cache/apt/archives/.":                    "disk is full",
 		"W: GPG error: http://m InRelease: The following signatures couldn't be verified " +
 			"because the public key is not available: NO_PUBKEY 1": "not signed by the key",
-		"E: Failed to fetch https://m/InRelease  Temporary failure resolving 'm'": "does not reach http://m.example",
+		"E: Failed to fetch https://m/InRelease  Temporary failure resolving 'm'": "does not " +
+			"reach http://m.example",
 		"E: Failed to fetch http://m/InRelease  Could not connect to m:80 (192.0.2.1). - " +
 			"connect (111: Connection refused)": "does not reach " +
 			"http://m.example",
-		"E: The repository 'http://m Release' does not have a Release file.": "no packages where NVIDIA's has them",
-		"E: Unable to locate package nvidia-container-toolkit":               "no package of that name",
+		"E: The repository 'http://m Release' does not have a Release file.": "no packages where " +
+			"NVIDIA's has them",
+		"E: Unable to locate package nvidia-container-toolkit": "no package of " +
+			"that name",
 		"docker: Error response from daemon: could not select device driver \"\" with " +
 			"capabilities: [[gpu]].": "found no NVIDIA " +
 			"container toolkit",
@@ -36,7 +39,8 @@ func TestExplain(t *testing.T) {
 	}
 	step.ID = "toolkit"
 	if problem := install.Explain(step, install.Options{},
-		"E: Failed to fetch https://m/x.deb  404  Not Found [IP: 192.0.2.1 80]"); !strings.Contains(problem.Cause, "lists of packages are old") {
+		"E: Failed to fetch https://m/x.deb  404  Not Found [IP: 192.0.2.1 80]"); !strings.Contains(
+		problem.Cause, "lists of packages are old") {
 		t.Errorf("%+v", problem)
 	}
 }

@@ -50,7 +50,8 @@ type Facts struct {
 	KeySum     string   // SHA-256 of the source's key; "": there is none
 	Lacks      []string // packages
 
-	SpecDrivers map[string]string // the version of the driver that a CDI specification is for, by file; "": it does not tell
+	// the version of the driver that a CDI specification is for, by file; "": it does not tell
+	SpecDrivers map[string]string
 }
 
 // Container is one that runs.

@@ -118,7 +118,8 @@ func TestScriptFindsSpecs(t *testing.T) {
 		}
 	}
 	program, arguments := install.Script(install.Options{})
-	program = strings.NewReplacer("/etc/cdi", folder, "/var/run/cdi", folder+"/none").Replace(program)
+	program = strings.NewReplacer("/etc/cdi", folder, "/var/run/cdi",
+		folder+"/none").Replace(program)
 	output, err := exec.CommandContext(t.Context(), "sh", append([]string{"-c", program, "sh"},
 		arguments...)...).Output()
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 // Options are what a person wants.
 type Options struct {
 	Source string // address of the packages, laid out as NVIDIA's; "": NVIDIA's
-	Key    []byte // of the source, as OpenPGP has it, armored or not; nil: the one that lies at the source
-	Driver bool   // install the driver where there is none
+	// of the source, as OpenPGP has it, armored or not; nil: the one that lies at the source
+	Key    []byte
+	Driver bool // install the driver where there is none
 }
 
 // NVIDIA is where the packages of the container toolkit are: their key in gpgkey, and a repository
@@ -37,12 +38,14 @@ func (o Options) source() string {
 
 // Step is one change to a host, or a look whether it is as it was meant.
 type Step struct {
-	ID       string `json:"id"`
-	Title    string `json:"title"`              // in the imperative: "install nvidia-container-toolkit"
-	Script   string `json:"script"`             // for sh, as root
-	Input    []byte `json:"-"`                  // of the script: text that may be secret, or a key
-	Undo     string `json:"undo,omitempty"`     // what takes back a script that failed; "": nothing
-	Restarts bool   `json:"restarts,omitempty"` // it restarts Docker; the script's arguments are the containers that may stop by it
+	ID string `json:"id"`
+	// in the imperative: "install nvidia-container-toolkit"
+	Title  string `json:"title"`
+	Script string `json:"script"`         // for sh, as root
+	Input  []byte `json:"-"`              // of the script: text that may be secret, or a key
+	Undo   string `json:"undo,omitempty"` // what takes back a script that failed; "": nothing
+	// it restarts Docker; the script's arguments are the containers that may stop by it
+	Restarts bool `json:"restarts,omitempty"`
 }
 
 // Plan is what a host lacks, in order. Without steps it lacks nothing.

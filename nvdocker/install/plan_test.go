@@ -89,7 +89,8 @@ var effects = map[string]func(*install.Facts, install.Step){
 		if f.SpecDrivers == nil {
 			f.SpecDrivers = map[string]string{}
 		}
-		for _, m := range regexp.MustCompile(`--output='?([^ '\n]+)`).FindAllStringSubmatch(s.Script, -1) {
+		for _, m := range regexp.MustCompile(`--output='?([^ '\n]+)`).FindAllStringSubmatch(
+			s.Script, -1) {
 			f.SpecDrivers[m[1]] = f.GPU.Driver
 		}
 		f.Docker.Specs = slices.Sorted(maps.Keys(f.SpecDrivers))
@@ -192,7 +193,8 @@ func situations() map[string]func() (install.Facts, install.Options) {
 func splitLater(f *install.Facts) {
 	f.GPU.GPUs = slices.Clone(f.GPU.GPUs)
 	f.GPU.GPUs[0].MIG = true
-	f.GPU.GPUs[0].Instances = []nvdocker.Instance{{UUID: "MIG-1", Index: 0}, {UUID: "MIG-2", Index: 1}}
+	f.GPU.GPUs[0].Instances = []nvdocker.Instance{{UUID: "MIG-1", Index: 0},
+		{UUID: "MIG-2", Index: 1}}
 }
 
 // TestSpecNamesEveryDevice has hosts whose CDI specification is not for the GPUs or the driver that
@@ -219,16 +221,22 @@ func TestSpecNamesEveryDevice(t *testing.T) {
 		"by UUID": {func(f *install.Facts) {
 			f.Docker.Discovered = []string{"nvidia.com/gpu=" + uuid1, "nvidia.com/gpu=" + uuid2}
 		}, ""},
-		"split":      {splitLater, "nvidia.com/gpu=0:0"},
-		"one more":   {func(f *install.Facts) { f.Docker.Discovered = []string{"nvidia.com/gpu=0", "nvidia.com/gpu=all"} }, "nvidia.com/gpu=1"},
+		"split": {splitLater, "nvidia.com/gpu=0:0"},
+		"one more": {func(f *install.Facts) {
+			f.Docker.Discovered = []string{"nvidia.com/gpu=0", "nvidia.com/gpu=all"}
+		}, "nvidia.com/gpu=1"},
 		"none found": {func(f *install.Facts) { f.Docker.Discovered = nil }, "nvidia.com/gpu=0"},
-		"stale": {func(f *install.Facts) { f.SpecDrivers["/var/run/cdi/nvidia.yaml"] = "550.54.15" },
+		"stale": {func(f *install.Facts) {
+			f.SpecDrivers["/var/run/cdi/nvidia.yaml"] = "550.54.15"
+		},
 			"/var/run/cdi/nvidia.yaml, which is for driver 550.54.15"},
-		"another directory": {func(f *install.Facts) { f.SpecDrivers, f.Docker.Specs = nil, nil }, ""},
+		"another directory": {func(f *install.Facts) { f.SpecDrivers, f.Docker.Specs = nil, nil },
+			""},
 	} {
 		steps, title := is(c.change)
-		if c.title == "" && len(steps) > 0 || c.title != "" && (!slices.Equal(steps, []string{"spec", "check"}) ||
-			!strings.Contains(title, c.title)) {
+		if c.title == "" && len(steps) > 0 || c.title != "" &&
+			(!slices.Equal(steps, []string{"spec", "check"}) ||
+				!strings.Contains(title, c.title)) {
 			t.Errorf("%s: %v\n%s", name, steps, title)
 		}
 	}
@@ -290,7 +298,8 @@ func TestInterrupted(t *testing.T) {
 			case slices.Equal(rest, []string{"check"}):
 				rest = nil
 			case s.ID == "key" && s.Input == nil:
-				rest = append([]string{"key"}, rest...) // nothing tells whose key it is before the source is there
+				// nothing tells whose key it is before the source is there
+				rest = append([]string{"key"}, rest...)
 			}
 			if problem != nil || !slices.Equal(ids(again), rest) {
 				t.Errorf("%s: after %s it plans %v (%v), not %v", name, s.ID, ids(again), problem,

@@ -35,7 +35,8 @@ func (m *maker) spec() {
 	}
 	var script strings.Builder
 	for _, file := range files {
-		script.WriteString("mkdir -p " + path.Dir(file) + "\nnvidia-ctk cdi generate --output=" + file)
+		script.WriteString("mkdir -p " + path.Dir(file) + "\nnvidia-ctk cdi generate --output=" +
+			file)
 		if path.Ext(file) == ".json" {
 			script.WriteString(" --format=json")
 		}

@@ -1,5 +1,5 @@
-// Package template holds the project that "run-tasks init" writes: a tasks.yml that explains every key, a
-// parameters.yml, a small program to run and an ignore file.
+// Package template holds the project that "run-tasks init" writes: a tasks.yml that explains every
+// key, a parameters.yml, a small program to run and an ignore file.
 //
 // Only cmd/run-tasks may import it. It imports sweep/fault only.
 package template
@@ -20,12 +20,13 @@ import (
 //go:embed .mlframeworkignore parameters.yml tasks.yml train.py
 var Files embed.FS
 
-// Write writes the files into dir, which it makes with its parents unless it is there and empty. It returns the paths
-// written, dir included, sorted by name.
+// Write writes the files into dir, which it makes with its parents unless it is there and empty. It
+// returns the paths written, dir included, sorted by name.
 //
-// A folder that is not empty, or a path that is no folder, is a fault.List, and nothing was changed. Any other error is
-// one of the machine (no permission, disk full); then what Write had made is removed again, dir included. No file is
-// ever overwritten, even when two calls meet in one folder.
+// A folder that is not empty, or a path that is no folder, is a fault.List, and nothing was
+// changed. Any other error is one of the machine (no permission, disk full); then what Write had
+// made is removed again, dir included. No file is ever overwritten, even when two calls meet in one
+// folder.
 func Write(dir string) (written []string, err error) {
 	if err := check(dir); err != nil {
 		return nil, err

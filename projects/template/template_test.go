@@ -104,7 +104,8 @@ func TestWriteWithoutPermission(t *testing.T) {
 func TestTraining(t *testing.T) {
 	t.Parallel()
 	parameters := matches(t, "parameters.yml", `(?m)^([a-z]+):`)
-	if diff := cmp.Diff(matches(t, "train.py", `add_argument\("--([a-z]+)"`), parameters); diff != "" {
+	if diff := cmp.Diff(matches(t, "train.py", `add_argument\("--([a-z]+)"`),
+		parameters); diff != "" {
 		t.Error(diff)
 	}
 	dir := t.TempDir()
@@ -121,7 +122,8 @@ epoch 2 validation accuracy: 0.7064
 		t.Error(diff)
 	}
 	pattern := matches(t, "tasks.yml", `accuracy: '(.*)'`)[0]
-	if found := regexp.MustCompile(pattern).FindStringSubmatch(first); found == nil || found[1] != "0.4874" {
+	if found := regexp.MustCompile(pattern).FindStringSubmatch(first); found == nil ||
+		found[1] != "0.4874" {
 		t.Errorf("the pattern found %q", found)
 	}
 	if got := content(t, dir); !slices.Equal(got, names) {
@@ -135,7 +137,8 @@ func train(t *testing.T, dir string, flags ...string) string {
 	if err != nil {
 		t.Skip("SKIPPED: python3 is not on the PATH: install Python 3 to test the training")
 	}
-	command := exec.CommandContext(t.Context(), python, append([]string{"-u", "train.py"}, flags...)...)
+	command := exec.CommandContext(t.Context(), python, append([]string{"-u", "train.py"},
+		flags...)...)
 	command.Dir = dir
 	output, err := command.CombinedOutput()
 	if err != nil {

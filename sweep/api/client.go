@@ -49,18 +49,36 @@ type Client struct {
 	alive liveness
 }
 
-// Dial returns a client of the master at a socket. It does not connect before the first call.
-func Dial(socket string) *Client { return DialAs("the master at "+socket, socket) }
+// Dial returns a client of the master at a socket. It does not connect before the first call, and
+// sends nothing to a socket that somebody else may have made; see checkOwner.
+func Dial(socket string) *Client {
+	name := "the master at " + socket
+	return newClient(name, func(ctx context.Context) (net.Conn, error) {
+		conn, err := dial(ctx, name, socket)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkOwner(name, socket, conn.(*net.UnixConn)); err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
+		return conn, nil
+	})
+}
 
-// DialAs is Dial with another name for the server in errors.
+// DialAs returns a client of a server of this process's own folder, by its name in errors.
 func DialAs(name, socket string) *Client {
 	return newClient(name, func(ctx context.Context) (net.Conn, error) {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
-		if err != nil && ctx.Err() == nil {
-			return nil, unreachable(name, socket, err)
-		}
-		return conn, err
+		return dial(ctx, name, socket)
 	})
+}
+
+func dial(ctx context.Context, name, socket string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	if err != nil && ctx.Err() == nil {
+		return nil, unreachable(name, socket, err)
+	}
+	return conn, err
 }
 
 // DialBy makes a client whose connections are opened by dial, such as from another machine. Place

@@ -9,6 +9,9 @@ import (
 	"mlframework/sweep/table"
 )
 
+// GPUsParameter is that of an Error about the GPUs that tasks of a sweep need.
+const GPUsParameter = "record.recipe.gpus"
+
 // Error is the JSON with which the API refuses a request, and the error that a Client returns then.
 type Error struct {
 	Status    int    `json:"-"` // of HTTP

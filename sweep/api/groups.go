@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -16,7 +17,7 @@ import (
 // are ranked unless they are sorted.
 type GroupQuery struct {
 	Query
-	By      []string // columns; nil: the parameters that vary beside those that the sweep repeats
+	By      []string // columns; nil: all parameters but those that the sweep repeats
 	Metrics []string // as in [group.Options]
 }
 
@@ -29,7 +30,7 @@ type GroupPage struct {
 func (q GroupQuery) Grouper(id string, r core.Record, schema table.Schema) (*group.Grouper, error) {
 	by := q.By
 	if by == nil {
-		by = r.Repeated()
+		by = r.PointColumns()
 	}
 	return group.New(group.Options{Sweep: id, By: by, Metrics: q.Metrics, Objective: r.Objective,
 		Schema: schema})
@@ -67,7 +68,7 @@ func (c *Client) Groups(ctx context.Context, id string, q GroupQuery) (page Grou
 	setNumber(v, "limit", q.Limit)
 	set(v, "after", q.After)
 	if q.By != nil {
-		v.Set("by", group.JoinNames(q.By))
+		v.Set("by", cmp.Or(group.JoinNames(q.By), ",")) // a parameter without a value is refused
 	}
 	set(v, "of", group.JoinNames(q.Metrics))
 	err = c.get(ctx, sweepPath(id)+"/groups", v, &page)

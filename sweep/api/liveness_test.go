@@ -150,7 +150,8 @@ func TestAWriteThatIsLost(t *testing.T) {
 	}{
 		"it comes back": {4 * time.Second, http.StatusOK, ""},
 		"it does not": {time.Hour, http.StatusOK,
-			"cannot be reached: connection closed before it responded; the request may or may not have taken effect"},
+			"cannot be reached: connection closed before it responded; the request may or may " +
+				"not have taken effect"},
 		"it refuses the second": {time.Second, http.StatusConflict,
 			"(an earlier attempt of this request may have succeeded before the master went away)"},
 	} {

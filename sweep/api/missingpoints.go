@@ -15,6 +15,9 @@ type Missing struct {
 	// succeeded, of the first thousand missing points, the most frequent first. Without any such
 	// task it is empty.
 	Because []Cause `json:"because,omitempty"`
+	// Damaged are sweeps of which not all could be read, the newest first. A point that succeeded
+	// only there may count as missing.
+	Damaged []string `json:"damaged,omitempty"`
 }
 
 // What a Cause says is different.

@@ -23,7 +23,9 @@ type Measures struct {
 // MeasuredTask is a task and what was read of it.
 type MeasuredTask struct {
 	core.Remeasured
-	Error string `json:"error,omitempty"` // why nothing was
+	// metrics that keep the values which they had: of these files other values are left
+	Kept  []string `json:"kept,omitempty"`
+	Error string   `json:"error,omitempty"` // why nothing was read
 }
 
 // MostMeasured is how many tasks one Measure can have.

@@ -70,8 +70,8 @@ type ResumeRequest struct {
 // Extension is what a sweep is extended by.
 type Extension struct {
 	Space *space.Space `json:"space"` // as the parameters are now: what the sweep has is left out
-	// Overrides are those of the command line to the parameters file of which Space is; nil: those
-	// that the sweep has.
+	// Overrides are those of the command line to the parameters file that the sweep has from now
+	// on; nil: those that it has.
 	Overrides *space.Change `json:"overrides,omitempty"`
 	Continuation
 }

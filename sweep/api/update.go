@@ -8,8 +8,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Detail is how much of a sweep a follower is sent. Each includes the ones before it. The zero value
-// is none.
+// Detail is how much of a sweep a follower is sent. Each includes the ones before it. The zero
+// value is none.
 type Detail string
 
 // The details of a sweep.

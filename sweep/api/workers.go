@@ -20,11 +20,21 @@ func workerPath(name string) string { return "/workers/" + url.PathEscape(name) 
 
 // Drain lets a worker finish what runs and take nothing new; off undoes it.
 func (c *Client) Drain(ctx context.Context, worker string, off bool) (w core.Worker, err error) {
-	verb := "/drain"
+	return c.DrainFor(ctx, "", worker, off)
+}
+
+// DrainFor is Drain for a reason, as core.ForReplacement: a person's drain stays. A master of an
+// earlier release refuses the parameter "for" with status 400.
+func (c *Client) DrainFor(ctx context.Context, reason, worker string, off bool,
+) (w core.Worker, err error) {
+	verb, q := "/drain", url.Values{}
 	if off {
 		verb = "/resume"
 	}
-	return w, c.write(ctx, http.MethodPost, workerPath(worker)+verb, nil, nil, &w)
+	if reason != "" {
+		q.Set("for", reason)
+	}
+	return w, c.write(ctx, http.MethodPost, workerPath(worker)+verb, q, nil, &w)
 }
 
 // Resize changes how many attempts a worker runs at a time; 0 is what it was started with.

@@ -85,12 +85,15 @@ func TestCheckOptional(t *testing.T) {
 	r := task.Recipe{Command: []string{"p", "--m={m}", "{lr}"}, Env: map[string]string{"A": "{m}"},
 		EnvBraces: true}
 	wrong, _ := argv.Check(r, space.Style{}, []string{"lr", "m"}, "m")
-	const text = ": {m}: some combinations do not have the parameter m, and nothing could stand there; " +
-		"take it as a flag, or from PARAM_M or parameters.json, where it is absent, too; or give it a value everywhere"
-	if got, want := strings.Join(texts(wrong), "\n"), "command[1]"+text+"\nenv.A"+text; got != want {
+	const text = ": {m}: some combinations do not have the parameter m, and nothing could stand " +
+		"there; take it as a flag, or from PARAM_M or parameters.json, where it is absent, too; " +
+		"or give it a value everywhere"
+	if got, want := strings.Join(texts(wrong), "\n"), "command[1]"+text+"\nenv.A"+
+		text; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if wrong, _ := argv.Check(task.Recipe{Command: []string{"p"}}, space.Style{}, []string{"lr", "m"}, "m"); len(wrong) > 0 {
+	if wrong, _ := argv.Check(task.Recipe{Command: []string{"p"}}, space.Style{},
+		[]string{"lr", "m"}, "m"); len(wrong) > 0 {
 		t.Errorf("as a flag: %v", wrong)
 	}
 }
@@ -105,38 +108,63 @@ func TestCheck(t *testing.T) {
 		wrong  string // the only problem; "": none
 		note   string
 	}{
-		"flags":      {task.Recipe{Command: []string{"p"}}, space.Style{}, "lr a.b", "", ""},
-		"positional": {task.Recipe{Command: []string{"p", "{a.b}", "--lr={lr}"}}, none, "lr a.b", "", ""},
-		"unknown, near": {task.Recipe{Command: []string{"p", "{modle.lr}"}}, space.Style{}, "model.lr",
+		"flags": {task.Recipe{Command: []string{"p"}}, space.Style{}, "lr a.b", "", ""},
+		"positional": {task.Recipe{Command: []string{"p", "{a.b}", "--lr={lr}"}}, none, "lr a.b",
+			"", ""},
+		"unknown, near": {task.Recipe{Command: []string{"p", "{modle.lr}"}}, space.Style{},
+			"model.lr",
 			`command[1]: "{modle.lr}" is not the name of a parameter; did you mean {model.lr}? Braces of your own are {{ and }}`, ""},
 		"unknown, far": {task.Recipe{Command: []string{"{zzzzzz}"}}, space.Style{}, "lr",
 			`command[0]: "{zzzzzz}" is not the name of a parameter; write one of {lr} {host} {slot} {index} {output} {task}, or {{ and }} for braces of your own`, ""},
 		"spaces": {task.Recipe{Command: []string{"{ lr }"}}, space.Style{}, "lr",
 			`command[0]: "{ lr }" is not the name of a parameter; did you mean {lr}? Braces of your own are {{ and }}`, ""},
-		"unknown in env": {task.Recipe{Env: map[string]string{"A": "{ld}"}, EnvBraces: true}, space.Style{}, "lr",
+		"unknown in env": {task.Recipe{Env: map[string]string{"A": "{ld}"}, EnvBraces: true},
+			space.Style{}, "lr",
 			`env.A: "{ld}" is not the name of a parameter; did you mean {lr}? Braces of your own are {{ and }}`, ""},
-		"env of old records":  {task.Recipe{Env: map[string]string{"A": "{ld}"}}, space.Style{}, "lr", "", ""},
-		"index of two things": {task.Recipe{Command: []string{"{index}"}}, space.Style{}, "index", "command[0]: {index} is the task's index, and the name of a parameter, too; rename the parameter", ""},
-		"index as a flag":     {task.Recipe{Command: []string{"p"}}, space.Style{}, "index", "", ""},
+		"env of old records": {task.Recipe{Env: map[string]string{"A": "{ld}"}}, space.Style{},
+			"lr", "", ""},
+		"index of two things": {task.Recipe{Command: []string{"{index}"}}, space.Style{}, "index",
+			"command[0]: {index} is the task's index, and the name of a parameter, too; rename " +
+				"the parameter", ""},
+		"index as a flag": {task.Recipe{Command: []string{"p"}}, space.Style{}, "index", "",
+			""},
 		"one variable": {task.Recipe{Command: []string{"p"}}, space.Style{}, "a.b a_b",
-			": the parameters a.b and a_b are both PARAM_A_B in the environment of a task; rename one", ""},
-		"variable of env": {task.Recipe{Env: map[string]string{"PARAM_LR": "1"}}, space.Style{}, "lr",
-			"env.PARAM_LR: the parameter lr sets PARAM_LR, too; remove one, or give the variable another name", ""},
-		"variable of a secret": {task.Recipe{Secrets: []string{"PARAM_LR"}}, space.Style{}, "lr", "secrets: PARAM_LR is the variable of the parameter lr, too; rename one", ""},
+			": the parameters a.b and a_b are both PARAM_A_B in the environment of a task; " +
+				"rename one", ""},
+		"variable of env": {task.Recipe{Env: map[string]string{"PARAM_LR": "1"}}, space.Style{},
+			"lr",
+			"env.PARAM_LR: the parameter lr sets PARAM_LR, too; remove one, or give the variable " +
+				"another name", ""},
+		"variable of a secret": {task.Recipe{Secrets: []string{"PARAM_LR"}}, space.Style{}, "lr",
+			"secrets: PARAM_LR is the variable of the parameter lr, too; rename one", ""},
 		"none": {task.Recipe{Command: []string{"p", "{a}"}}, none, "a lr",
-			"flags: with flags: none nothing gives the parameter lr to the program; write {lr} in command or env, or flags: env if the program reads PARAM_LR or parameters.json", ""},
-		"taken by env":          {task.Recipe{Env: map[string]string{"A": "{lr}"}, EnvBraces: true}, none, "lr", "", ""},
-		"read from environment": {task.Recipe{Command: []string{"p"}}, space.Style{Form: space.Env}, "lr", "", ""},
-		"variable in a command": {task.Recipe{Command: []string{"sh", "-c", "p $PARAM_LR"}}, none, "lr", "", ""},
-		"part of a variable":    {task.Recipe{Command: []string{"sh", "-c", "p $PARAM_LR_MAX $MY_PARAM_LR"}}, none, "lr_max lr", "flags: with flags: none nothing gives the parameter lr to the program; write {lr} in command or env, or flags: env if the program reads PARAM_LR or parameters.json", ""},
-		"file in a command":     {task.Recipe{Command: []string{"p", "--config=parameters.json"}}, none, "lr b", "", ""},
-		"only in a folder's name": {task.Recipe{Command: []string{"p", "--out=run-{lr}"}}, space.Style{}, "lr b", "",
+			"flags: with flags: none nothing gives the parameter lr to the program; write {lr} " +
+				"in command or env, or flags: env if the program reads PARAM_LR or parameters.json",
+			""},
+		"taken by env": {task.Recipe{Env: map[string]string{"A": "{lr}"}, EnvBraces: true},
+			none, "lr", "", ""},
+		"read from environment": {task.Recipe{Command: []string{"p"}}, space.Style{Form: space.Env},
+			"lr", "", ""},
+		"variable in a command": {task.Recipe{Command: []string{"sh", "-c", "p $PARAM_LR"}}, none,
+			"lr", "", ""},
+		"part of a variable": {task.Recipe{Command: []string{"sh", "-c",
+			"p $PARAM_LR_MAX $MY_PARAM_LR"}}, none, "lr_max lr", "flags: with flags: none " +
+			"nothing gives the parameter lr to the program; write {lr} in command or env, or " +
+			"flags: env if the program reads PARAM_LR or parameters.json", ""},
+		"file in a command": {task.Recipe{Command: []string{"p", "--config=parameters.json"}},
+			none, "lr b", "", ""},
+		"only in a folder's name": {task.Recipe{Command: []string{"p", "--out=run-{lr}"}},
+			space.Style{}, "lr b", "",
 			`command[1]: "--out=run-{lr}" has the parameter lr, so that the flag --lr={lr} is not added; write it out if the program needs it: --lr={lr}`},
-		"in a name and alone": {task.Recipe{Command: []string{"p", "--out=run-{lr}", "--lr={lr}"}}, space.Style{}, "lr b", "", ""},
-		"in a shell's text":   {task.Recipe{Command: []string{"sh", "-c", "p x{lr}"}}, space.Style{}, "lr b", "", ""},
-		"a name with hydra": {task.Recipe{Command: []string{"p", "run-{lr}"}}, space.Style{Form: space.Hydra}, "lr", "",
+		"in a name and alone": {task.Recipe{Command: []string{"p", "--out=run-{lr}", "--lr={lr}"}},
+			space.Style{}, "lr b", "", ""},
+		"in a shell's text": {task.Recipe{Command: []string{"sh", "-c", "p x{lr}"}},
+			space.Style{}, "lr b", "", ""},
+		"a name with hydra": {task.Recipe{Command: []string{"p", "run-{lr}"}},
+			space.Style{Form: space.Hydra}, "lr", "",
 			`command[1]: "run-{lr}" has the parameter lr, so that the flag lr={lr} is not added; write it out if the program needs it: lr={lr}`},
-		"a name without flags": {task.Recipe{Command: []string{"p", "run-{lr}"}}, none, "lr", "", ""},
+		"a name without flags": {task.Recipe{Command: []string{"p", "run-{lr}"}}, none, "lr", "",
+			""},
 	} {
 		wrong, notes := argv.Check(c.recipe, c.style, strings.Fields(c.names))
 		if got := strings.Join(texts(wrong), "\n"); got != c.wrong {

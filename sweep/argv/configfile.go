@@ -282,8 +282,8 @@ type splice struct {
 	text     string
 }
 
-// span is where a value stands. Of an object in JSON it has the end of the last member, too, and what
-// stands before the first.
+// span is where a value stands. Of an object in JSON it has the end of the last member, too, and
+// what stands before the first.
 type span struct {
 	from, to  int
 	last      int

@@ -39,9 +39,11 @@ func TestFill(t *testing.T) {
 		want           string
 	}{
 		"YAML": {"c.yaml",
-			"# top\nname: net # the name\nmodel:\n    lr: 0.1 # slow\n    # layers of it\n    sizes: [1, 2]\n    opt: {name: 'adam', on: true}\nid: 3\n",
+			"# top\nname: net # the name\nmodel:\n    lr: 0.1 # slow\n    # layers of it\n    " +
+				"sizes: [1, 2]\n    opt: {name: 'adam', on: true}\nid: 3\n",
 			"model.lr=.5 name=a model.opt.name=sgd model.opt.on=False! id=007", false,
-			"# top\nname: a # the name\nmodel:\n    lr: 0.5 # slow\n    # layers of it\n    sizes: [1, 2]\n    opt: {name: 'sgd', on: False}\nid: \"007\"\n"},
+			"# top\nname: a # the name\nmodel:\n    lr: 0.5 # slow\n    # layers of it\n    " +
+				"sizes: [1, 2]\n    opt: {name: 'sgd', on: False}\nid: \"007\"\n"},
 		"YAML text that others read otherwise": {"c.yml", "a: x\nb: x\nc: x\nd: x\ne: x\n",
 			`a=yes b="10" c=null d=12:30 e=true`, false,
 			"a: \"yes\"\nb: \"10\"\nc: \"null\"\nd: \"12:30\"\ne: \"true\"\n"},
@@ -55,19 +57,28 @@ func TestFill(t *testing.T) {
 		"YAML new keys": {"c.yaml", "a: {b: 1}\n", "a.c=2 x.y.z=1 x.y.w=t", true,
 			"a: {b: 1, c: 2}\nx:\n  \"y\":\n    z: 1\n    w: t\n"},
 		"JSON": {"c.json",
-			"{\n\t\"lr\": 0.1,\n\t\"model\": {\"name\":\"net\", \"on\" : true, \"n\": null},\n\t\"list\": [1, {\"a\": \"]\"}]\n}\n", "model.name=a\"b model.on=True! lr=1e-3 list.1.a=x model.n=7", false,
-			"{\n\t\"lr\": 1e-3,\n\t\"model\": {\"name\":\"a\\\"b\", \"on\" : true, \"n\": 7},\n\t\"list\": [1, {\"a\": \"x\"}]\n}\n"},
+			"{\n\t\"lr\": 0.1,\n\t\"model\": {\"name\":\"net\", \"on\" : true, \"n\": " +
+				"null},\n\t\"list\": [1, {\"a\": \"]\"}]\n}\n",
+			"model.name=a\"b model.on=True! lr=1e-3 list.1.a=x model.n=7", false,
+			"{\n\t\"lr\": 1e-3,\n\t\"model\": {\"name\":\"a\\\"b\", \"on\" : true, \"n\": " +
+				"7},\n\t\"list\": [1, {\"a\": \"x\"}]\n}\n"},
 		"JSON new keys": {"c.json", "{\n  \"a\": {},\n  \"b\": {\n    \"c\": 1\n  }\n}",
 			"a.x=1 b.d=t x.y=2 x.z=3", true,
-			"{\n  \"a\": {\"x\": 1},\n  \"b\": {\n    \"c\": 1,\n    \"d\": \"t\"\n  },\n  \"x\": {\"y\": 2, \"z\": 3}\n}"},
+			"{\n  \"a\": {\"x\": 1},\n  \"b\": {\n    \"c\": 1,\n    \"d\": \"t\"\n  },\n  " +
+				"\"x\": {\"y\": 2, \"z\": 3}\n}"},
 		"JSON escapes in keys": {"c.json", `{"ü\u0061": 1}`, "üa=2", false, `{"ü\u0061": 2}`},
 		"JSON empty key": {"c.json", `{"": 1, "a": 2}`, "a=3 b=4", true,
 			`{"": 1, "a": 3, "b": 4}`},
 		"YAML empty key": {"c.yaml", "\"\": 1\na: 2\n", "a=3 b=4", true, "\"\": 1\na: 3\nb: 4\n"},
 		"TOML": {"c.toml",
-			"# top\nname = \"net\" # name\n\n[model]\nlr = 0.1 # slow\nopt = {name = 'adam', on = true}\nopt2.lr = 1\n[[step]]\nsize = 1\n[[step]]\nsize = 2\nsizes = [1,\n 2] # two\n[model.deep]\nx = 1979-05-27\n",
-			"name=a model.lr=.5 model.opt.name=sgd model.opt.on=False! model.opt2.lr=2 step.1.size=5 step.1.sizes.1=9", false,
-			"# top\nname = \"a\" # name\n\n[model]\nlr = 0.5 # slow\nopt = {name = \"sgd\", on = false}\nopt2.lr = 2\n[[step]]\nsize = 1\n[[step]]\nsize = 5\nsizes = [1,\n 9] # two\n[model.deep]\nx = 1979-05-27\n"},
+			"# top\nname = \"net\" # name\n\n[model]\nlr = 0.1 # slow\nopt = {name = 'adam', on " +
+				"= true}\nopt2.lr = 1\n[[step]]\nsize = 1\n[[step]]\nsize = 2\nsizes = [1,\n 2] " +
+				"# two\n[model.deep]\nx = 1979-05-27\n",
+			"name=a model.lr=.5 model.opt.name=sgd model.opt.on=False! model.opt2.lr=2 " +
+				"step.1.size=5 step.1.sizes.1=9", false,
+			"# top\nname = \"a\" # name\n\n[model]\nlr = 0.5 # slow\nopt = {name = \"sgd\", on = " +
+				"false}\nopt2.lr = 2\n[[step]]\nsize = 1\n[[step]]\nsize = 5\nsizes = [1,\n 9] # " +
+				"two\n[model.deep]\nx = 1979-05-27\n"},
 		"TOML new keys": {"c.toml", "a = 1\n[model] # m\nlr = 1 # slow\n[x]\n",
 			"b=2 model.y=t x.z=1 new.k=0.5", true,
 			"a = 1\nb = 2\nnew.k = 0.5\n[model] # m\nlr = 1 # slow\ny = \"t\"\n[x]\nz = 1\n"},
@@ -117,20 +128,25 @@ func TestFillFaults(t *testing.T) {
 		"no key, near": {"c.yaml", "model:\n  lr: 1\n", "model.lt=2", false,
 			`c.yaml: has no key model.lt; did you mean "model.lr"? Otherwise add the key to the file, write {model.lt} in the command, or set new-keys: true to have it added`},
 		"no key, far": {"c.json", `{"a": 1}`, "zzzzzz=2", false,
-			"c.json: has no key zzzzzz; add the key to the file, write {zzzzzz} in the command, or set new-keys: true to have it added"},
+			"c.json: has no key zzzzzz; add the key to the file, write {zzzzzz} in the command, " +
+				"or set new-keys: true to have it added"},
 		"list": {"c.yaml", "a: 1\nlr: [1, 2]\n", "lr=2", false,
-			"c.yaml:2:5: lr: is a list, into which no single value goes; name a key below it, or rename the parameter"},
+			"c.yaml:2:5: lr: is a list, into which no single value goes; name a key below it, or " +
+				"rename the parameter"},
 		"mapping": {"c.json", "{\n \"model\": {\"lr\": 1}}", "model=2", false,
-			"c.json:2:11: model: is a mapping, into which no single value goes; name a key below it, or rename the parameter"},
+			"c.json:2:11: model: is a mapping, into which no single value goes; name a key below " +
+				"it, or rename the parameter"},
 		"TOML table": {"c.toml", "[model]\nlr = 1\n", "model=2", false,
 			"model: is a mapping, into which no single value goes"},
 		"TOML list": {"c.toml", "x = 1\nlr = [1]\n", "lr=2", false,
 			"c.toml:2:6: lr: is a list"},
 		"TOML tables": {"c.toml", "[[s]]\na = 1\n", "s=2", false, "s: is a list"},
 		"alias": {"c.yaml", "a: &a {lr: 1}\nb: *a\n", "b.lr=2", false,
-			"c.yaml:1:12: b.lr: is part of an alias: its value would change wherever that stands; write the value out"},
+			"c.yaml:1:12: b.lr: is part of an alias: its value would change wherever that " +
+				"stands; write the value out"},
 		"inline table": {"c.toml", "d = {lr = 1}\n", "d.x=2", true,
-			"c.toml: d.x: d is an inline table, into which no key is added; write x = VALUE between its braces, or make it a table with a header, [d]"},
+			"c.toml: d.x: d is an inline table, into which no key is added; write x = VALUE " +
+				"between its braces, or make it a table with a header, [d]"},
 		"alias in itself": {"c.yaml", "x: 1\na: &a {b: *a}\n", "x=2", false,
 			"c.yaml:2:11: has an alias in what it stands for, *a; write the value out"},
 		"long aliases": {"c.yaml", "x: 1\na: &a\n  ? " + strings.Repeat("k", 5000) +
@@ -140,7 +156,8 @@ func TestFillFaults(t *testing.T) {
 			"c.yaml:1:6: a.b: is there twice, the second time in line 3; keep one of them"},
 		"not YAML": {"c.yaml", "a: 1\nb: [\n", "a=1", false, "c.yaml:2: not YAML: "},
 		"not JSON": {"c.json", "{\n  \"a\": 1,\n}", "a=1", false,
-			"c.json:3:1: is not JSON: invalid character '}' looking for beginning of object key string; correct it; JSON has no comments"},
+			"c.json:3:1: is not JSON: invalid character '}' looking for beginning of object key " +
+				"string; correct it; JSON has no comments"},
 		"JSON, cut": {"c.json", "{\"a\": 1", "a=1", false,
 			"is not JSON: unexpected end of JSON input"},
 		"JSON, two":  {"c.json", "{} {}", "a=1", false, "c.json:1:4: is not JSON: "},

@@ -21,12 +21,14 @@ func TestFillAnchors(t *testing.T) {
 		notes    []string
 	}{
 		"value": {"lr: &x 0.1\nwd: *x\n", "lr=0.5", false,
-			"c.yaml:2:5: lr: the alias *x has its value, which would change here, too; write the value out here", nil},
+			"c.yaml:2:5: lr: the alias *x has its value, which would change here, too; write the " +
+				"value out here", nil},
 		"value, all of it put": {"lr: &x 0.1\nwd: *x\n", "lr=0.5 wd=0.1", false,
 			"lr: &x 0.5\nwd: 0.1\n", nil},
 		"the alias alone": {"lr: &x 0.1\nwd: *x\n", "wd=0.5", false, "lr: &x 0.1\nwd: 0.5\n", nil},
 		"mapping": {"base: &b {lr: 0.1}\nmodel: *b\n", "base.lr=0.5", false,
-			"c.yaml:2:8: base.lr: the alias *b has its value, which would change here, too; write the value out here", nil},
+			"c.yaml:2:8: base.lr: the alias *b has its value, which would change here, too; " +
+				"write the value out here", nil},
 		"mapping, new key": {"base: &b {lr: 0.1}\nmodel: *b\n", "base.wd=0.5", true,
 			"c.yaml:2:8: base.wd: the alias *b has its value", nil},
 		"by two aliases": {"x: &x 1\nbase: &b\n  lr: *x\nmodel: [*b]\n", "x=2", false,
@@ -36,16 +38,19 @@ func TestFillAnchors(t *testing.T) {
 		"merge": {"base: &b {lr: 0.1}\nmodel:\n  <<: *b\n  wd: 1\n", "base.lr=0.5 model.wd=2",
 			false, "base: &b {lr: 0.5}\nmodel:\n  <<: *b\n  wd: 2\n",
 			[]string{
-				"c.yaml:3:7: base.lr: the merge of *b here takes its value, too, unless there is a key of its own"}},
+				"c.yaml:3:7: base.lr: the merge of *b here takes its value, too, unless there is " +
+					"a key of its own"}},
 		"merge of several": {"base: &b {lr: 0.1}\nmodel: {<<: [*b]}\n", "base.lr=0.5", false,
 			"base: &b {lr: 0.5}\nmodel: {<<: [*b]}\n",
 			[]string{
-				"c.yaml:2:14: base.lr: the merge of *b here takes its value, too, unless there is a key of its own"}},
+				"c.yaml:2:14: base.lr: the merge of *b here takes its value, too, unless there " +
+					"is a key of its own"}},
 		"merge and alias": {"base: &b {lr: 0.1}\nmodel: {<<: *b}\nother: *b\n", "base.lr=0.5",
 			false, "c.yaml:3:8: base.lr: the alias *b", nil},
 		"merged key": {"base: &b {opt: {lr: 0.1}, l: [{lr: 1}]}\nmodel: {<<: *b}\n",
 			"model.opt.lr=0.5", false,
-			"c.yaml: has no key model.opt.lr of its own: it comes by a merge, <<; write the key out beside the <<, which it goes before, or set new-keys: true", nil},
+			"c.yaml: has no key model.opt.lr of its own: it comes by a merge, <<; write the key " +
+				"out beside the <<, which it goes before, or set new-keys: true", nil},
 		"no merged key": {"base: &b {l: [{lr: 1}]}\nmodel: {<<: *b}\n", "model.l.lr=0.5", false,
 			"c.yaml: has no key model.l.lr;", nil},
 		"merged key, added": {"base: &b {lr: 0.1}\nmodel: {<<: *b}\n", "model.lr=0.5", true,

@@ -26,6 +26,11 @@ type activeSweep struct {
 	edition     string    // which values of its secrets the master has; "": none
 	pausedSince time.Time // as is kept beside the values
 	blocked     map[int64]string
+	fitting     int // tasks that fit on all workers, in the placement fittingAt: see capacityFor
+	fittingAt   int64
+	// since when it keeps its turn, as its tasks find no GPU; zero: it does not
+	keptSince  time.Time
+	waitsSince time.Time // since when nothing of it can start for want of GPUs; zero: that can
 
 	changed   bool   // it is in Core.changed
 	rewritten bool   // the record is not in the store as it is
@@ -96,6 +101,9 @@ func (c *Core) Add(l Loaded) {
 	a.hasLeftovers = c.hasLeftovers(a)
 	c.sweeps[l.Head.ID] = a
 	c.inOrder = append(c.inOrder, a)
+	if a.ledger.needs.GPUs > 0 {
+		c.withGPUs++
+	}
 	c.missing.submitted(l.Head.ID)
 	c.ledger(a).morePending = true
 	for worker := range a.ledger.assigned {
@@ -126,6 +134,9 @@ func (c *Core) drop(a *activeSweep) {
 	delete(c.sweeps, id)
 	at, _ := slices.BinarySearchFunc(c.inOrder, a, serially)
 	c.inOrder = slices.Delete(c.inOrder, at, at+1)
+	if a.ledger.needs.GPUs > 0 {
+		c.withGPUs--
+	}
 	delete(c.memory.Environs, id)
 	c.missing.ended(id, a.ledger.head.Ended)
 }
@@ -162,6 +173,7 @@ func (c *Core) schedule(a *activeSweep) {
 	if ready := l.ready(c.now); ready != (a.turn != nil) {
 		if !ready {
 			c.queue.remove(a)
+			a.keptSince = time.Time{}
 		} else {
 			c.queue.add(a, c.options.Local)
 		}

@@ -205,7 +205,8 @@ func threadTime() time.Duration {
 // collectorTime is how much of a CPU garbage collection has used beside the program's own threads.
 func collectorTime() time.Duration {
 	sample := []metrics.Sample{{Name: "/cpu/classes/gc/mark/dedicated:cpu-seconds"},
-		{Name: "/cpu/classes/gc/mark/idle:cpu-seconds"}, {Name: "/cpu/classes/gc/pause:cpu-seconds"}}
+		{Name: "/cpu/classes/gc/mark/idle:cpu-seconds"},
+		{Name: "/cpu/classes/gc/pause:cpu-seconds"}}
 	metrics.Read(sample)
 	var seconds float64
 	for _, s := range sample {

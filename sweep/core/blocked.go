@@ -3,6 +3,8 @@ package core
 import (
 	"fmt"
 	"time"
+
+	"mlframework/sweep/task"
 )
 
 // Blocked returns which tasks of a sweep wait for a worker that takes none now, by index, and why:
@@ -24,7 +26,7 @@ func (c *Core) blockedTasks(a *activeSweep) (all []Task) {
 		return nil
 	}
 	for _, name := range a.record.Workers {
-		why := c.whyBlocked(name, a.version)
+		why := c.whyBlocked(name, a)
 		if why == "" {
 			continue
 		}
@@ -36,20 +38,29 @@ func (c *Core) blockedTasks(a *activeSweep) (all []Task) {
 	return all
 }
 
-// whyBlocked is why a task of such a version waits for a worker; "": the worker takes it.
-func (c *Core) whyBlocked(name string, version int) string {
+// whyBlocked is why a task of a sweep waits for a worker; "": the worker takes it.
+func (c *Core) whyBlocked(name string, a *activeSweep) string {
 	w := c.workers[name]
 	if w == nil {
 		return fmt.Sprintf(
 			"waits for worker %s, which is not known: start it, or cancel the task", name)
 	}
-	if w.available() && w.reads(version) {
-		return ""
-	}
+	need := a.record.Recipe.GPUs
 	switch s := c.view(w); {
+	case w.available() && !w.reads(a.version):
+		lacks := "knows no secrets"
+		if need != (task.GPUs{}) {
+			lacks = "hands out no GPUs"
+		}
+		return fmt.Sprintf("waits for worker %s, whose program is older than the master's and %s: "+
+			"update the worker", name, lacks)
+	case w.available() && !w.canMeet(need):
+		return fmt.Sprintf("waits for %v on worker %s, which has %s", needOf(need), name,
+			w.neverMeets(need))
+	case w.available() && need != (task.GPUs{}) && w.gpus.room.count(w, a) == 0:
+		return fmt.Sprintf("waits for %v on worker %s: %s", needOf(need), name, w.outOfGPUs(need))
 	case w.available():
-		return fmt.Sprintf("waits for worker %s, whose program is older than the master's and "+
-			"knows no secrets: update the worker", name)
+		return ""
 	case s.State == WorkerAway && !w.awaySince.IsZero():
 		return fmt.Sprintf("waits for worker %s, which is away since %s UTC (%s); "+
 			"`run-tasks workers forget %s` cancels it",

@@ -3,6 +3,7 @@ package core_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -183,6 +184,88 @@ func TestReopenCancelled(t *testing.T) {
 	b.Reopen([]core.Task{b.store.rows[5]}, true)
 	if h := b.Head(); h.State != core.Finished || h.Counts() != (core.Counts{task.Succeeded: 4}) {
 		t.Errorf("a sweep that succeeded was reopened: %+v", h)
+	}
+}
+
+// TestReopenCancelling retries tasks that were cancelled and whose programs still have their grace:
+// they run again when these have stopped, also when the master restarts before.
+func TestReopenCancelling(t *testing.T) {
+	t.Parallel()
+	whole := func(b *bed) { b.Cancel("enough", at(1)) }
+	for _, c := range []struct {
+		name   string
+		cancel func(*bed)
+		retry  func(*bed)
+		again  []int64 // tasks that run again; the others are cancelled
+	}{
+		{"all", whole, func(b *bed) { b.Reopen(nil, true) }, []int64{0, 1, 2}},
+		{"one", whole, func(b *bed) { b.Reopen([]core.Task{b.store.rows[1]}, false) }, []int64{1}},
+		{"one that was cancelled alone", func(b *bed) { b.CancelTask(0, "", at(1)) },
+			func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, false) }, []int64{0, 1, 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBed(core.Record{Retry: task.Retry{Error: 1}}, 3)
+			b.place(2, "w")
+			b.event(task.StartedEvent, 0, nil)
+			c.cancel(b)
+			b.keep()
+			c.retry(b)
+			if h := b.Head(); h.State != core.Open {
+				t.Errorf("the sweep is %v", h.State)
+			}
+			b.keep()
+			b.Ledger = b.store.ledger()
+			b.keep()
+			b.end(0, task.Stopped)
+			b.event(task.ReturnedEvent, 1, nil)
+			if diff := cmp.Diff(c.again, indexes(b.place(9, "w"))); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			for _, index := range c.again {
+				if charged := b.store.rows[index].Charged; charged != (task.Retry{}) {
+					t.Errorf("charged: %+v", charged)
+				}
+				b.run(index, task.Success)
+			}
+			n := int64(len(c.again))
+			if h := b.store.head; h.State != core.Finished ||
+				h.Counts() != (core.Counts{task.Succeeded: n, task.Cancelled: 3 - n}) {
+				t.Errorf("%+v", h)
+			}
+		})
+	}
+}
+
+// TestRetryAsTheTaskEnds retries a task that was cancelled in the step that its end comes with.
+func TestRetryAsTheTaskEnds(t *testing.T) {
+	t.Parallel()
+	running := core.Task{State: task.Running, Cancelling: true, Attempts: 1,
+		Attempt: core.Attempt{Number: 1, Worker: "w", Started: at(0)}}
+	ended := core.Event{Event: task.Event{Version: task.Version, Kind: task.EndedEvent,
+		Worker: "w", Sweep: "train-1", Attempt: 1, Time: at(1),
+		Outcome: &task.Outcome{Class: task.Stopped, Duration: time.Second}}}
+	for name, retry := range map[string]core.RetryTasks{
+		"all": {Sweep: "train-1", All: true},
+		"one": {Sweep: "train-1", Tasks: []core.Task{running}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _ := core.Load(core.Options{}, []core.Loaded{{Seq: 1,
+				Record: core.Record{Space: new(space.Space)}, Open: []core.Task{running},
+				Head: core.Head{ID: "train-1", State: core.Cancelled, Total: 1, Issued: 1,
+					Rows: core.Counts{task.Running: 1}, UnissuedCancelled: true}}},
+				[]core.WorkerRecord{{Name: "w"}}, at(0))
+			out := c.Step(core.Input{Events: []core.Event{ended}, Command: retry}, at(1))
+			effects, err := out.Commit(func(*core.Rows) error { return nil })
+			if err != nil || effects.Err != nil {
+				t.Fatal(err, effects.Err)
+			}
+			if h, _ := c.Head("train-1"); h.State != core.Open ||
+				h.Counts() != (core.Counts{task.Pending: 1}) {
+				t.Errorf("%v: %v", h.State, h.Counts())
+			}
+		})
 	}
 }
 

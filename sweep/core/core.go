@@ -58,6 +58,10 @@ type Core struct {
 	due           dueQueue
 	serial        int64                 // of the sweep that was added last
 	withExclusive map[*activeSweep]bool // sweeps with exclusive tasks that wait
+	exclusives    []exclusiveTask       // for reuse: see exclusiveWaiting
+	withGPUs      int                   // sweeps whose tasks need GPUs
+	gathering     gathering             // of GPUs
+	placements    int64                 // that there were
 	changed       []*activeSweep        // in this step, in order
 
 	workers         map[string]*worker
@@ -74,7 +78,7 @@ type Core struct {
 	retryIdle       bool         // there may be something for them now
 	exclusiveWorker string       // the worker that gets nothing but an exclusive task; "": none
 	tooManyLogged   bool         // there are more workers than are admitted, and that was logged
-	tickedAt        time.Time    // when leases were last looked at
+	tickedAt        time.Time    // when tick last ran
 	// leasesRenewedAt is when every lease was last known to be whole: no worker could be heard, or
 	// this process was held up.
 	leasesRenewedAt time.Time
@@ -146,14 +150,14 @@ func (c *Core) Step(in Input, now time.Time) Output {
 		c.audit = &entry
 	}
 	var counted Output
+	if in.Command != nil { // first: it was prepared by what the store had before this step
+		c.command(in.Command)
+	}
 	for i := range in.Heartbeats {
 		c.heartbeat(&in.Heartbeats[i])
 	}
 	for i := range in.Events {
 		c.event(&in.Events[i], &counted)
-	}
-	if in.Command != nil {
-		c.command(in.Command)
 	}
 	if !in.OnlyInput {
 		c.tick(in.Queue)

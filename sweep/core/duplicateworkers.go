@@ -67,8 +67,8 @@ func (o *olderProcesses) heard(h *task.Heartbeat) {
 }
 
 // refuseOlder is called when the process that is known speaks. One that started before it, and has
-// spoken twice in turn with it, is alive beside it: it is asked to end. Once may be a heartbeat that
-// was on its way.
+// spoken twice in turn with it, is alive beside it: it is asked to end. Once may be a heartbeat
+// that was on its way.
 func (c *Core) refuseOlder(w *worker) {
 	w.older.since = time.Time{}
 	if c.options.Local {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,12 +12,22 @@ import (
 // WrongState says that a sweep, task or worker cannot do now what was asked.
 type WrongState struct {
 	ID     string
-	Is     string // "finished", "succeeded"
+	Verb   string // "": is
+	Is     string // "finished", "running"
 	Remedy string
 }
 
+// TaskInState says that a task cannot do what was asked in its state.
+func TaskInState(id task.ID, s task.State, remedy string) *WrongState {
+	verb, is, _ := strings.Cut(s.Predicate(), " ")
+	return &WrongState{id.String(), verb, is, remedy}
+}
+
+// Cause is the error without its remedy.
+func (e *WrongState) Cause() string { return e.ID + " " + cmp.Or(e.Verb, "is") + " " + e.Is }
+
 func (e *WrongState) Error() string {
-	text := e.ID + " is " + e.Is
+	text := e.Cause()
 	if e.Remedy != "" {
 		text += "; " + e.Remedy
 	}
@@ -43,11 +54,20 @@ type UnknownWorker struct{ Name string }
 
 func (e *UnknownWorker) Error() string { return "there is no worker " + e.Name }
 
-// NoWorker says that a sweep has to run on every worker, and there is none.
-type NoWorker struct{ Definition string }
+// NoWorker says that a sweep has to run on every worker, and there is none, or none with the GPUs
+// that its tasks need.
+type NoWorker struct {
+	Definition string
+	GPUs       task.GPUs
+}
 
 func (e *NoWorker) Error() string {
-	return e.Definition + " runs once on every worker, and there is none: start workers first"
+	with := ""
+	if e.GPUs != (task.GPUs{}) {
+		with = " with " + needOf(e.GPUs).String()
+	}
+	return e.Definition + " runs once on every worker" + with +
+		", and there is none: start workers first"
 }
 
 // WorkerUnreachable says that what a task printed cannot be read now, as its worker is not there.

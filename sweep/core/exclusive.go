@@ -1,21 +1,24 @@
 package core
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
-// chooseExclusiveWorker reserves a worker for exclusive tasks if one has waited long.
+// chooseExclusiveWorker reserves a worker for an exclusive task that has waited long: one that
+// could start the task if it had no others. It stays reserved while it could. A task that no worker
+// could start reserves none, and those behind it have their turn.
 func (c *Core) chooseExclusiveWorker() {
-	version := c.exclusiveVersion()
-	if version == 0 {
-		c.setExclusiveWorker("")
-		return
-	}
-	if w := c.workers[c.exclusiveWorker]; w != nil && w.available() && w.reads(version) {
-		return
-	}
-	for _, w := range c.ordered {
-		if w.available() && w.reads(version) {
-			c.setExclusiveWorker(w.record.Name)
+	for _, e := range c.exclusiveWaiting() {
+		if w := c.workers[c.exclusiveWorker]; w != nil && e.suits(w) {
 			return
+		}
+		for _, w := range c.ordered {
+			if e.suits(w) {
+				c.setExclusiveWorker(w.record.Name)
+				return
+			}
 		}
 	}
 	c.setExclusiveWorker("")
@@ -34,16 +37,36 @@ func (c *Core) setExclusiveWorker(name string) {
 	c.exclusiveWorker = name
 }
 
-// exclusiveVersion is the lowest version of batches with an exclusive task that has waited long; 0:
-// there is none.
-func (c *Core) exclusiveVersion() (lowest int) {
+// exclusiveTask is a task that waits for a worker of its own.
+type exclusiveTask struct {
+	sweep *activeSweep
+	task  *Task
+}
+
+// suits reports whether a worker could start the task if it had no others.
+func (e exclusiveTask) suits(w *worker) bool {
+	if l := e.sweep.ledger; len(l.pins) > 0 && l.pin(e.task.Index) != w.record.Name {
+		return false
+	}
+	return w.couldStart(e.sweep)
+}
+
+// exclusiveWaiting lists the tasks for which a worker is to be reserved: those of the highest
+// priority first, and of one priority those that wait longest. It is valid until the next call.
+func (c *Core) exclusiveWaiting() []exclusiveTask {
+	all := c.exclusives[:0]
 	for a := range c.withExclusive {
-		if v := a.version; (lowest == 0 || v < lowest) && a.ledger.ExclusiveWaits(c.now) &&
-			!c.outranked(a) {
-			lowest = v
+		if !c.outranked(a) {
+			all = a.exclusiveWaiting(all, c.now)
 		}
 	}
-	return lowest
+	slices.SortFunc(all, func(x, y exclusiveTask) int {
+		return cmp.Or(cmp.Compare(y.sweep.record.Priority, x.sweep.record.Priority),
+			x.task.NotBefore.Compare(y.task.NotBefore), serially(x.sweep, y.sweep),
+			cmp.Compare(x.task.Index, y.task.Index))
+	})
+	c.exclusives = all
+	return all
 }
 
 // outranked reports whether a sweep of a higher priority has something to hand out.
@@ -67,19 +90,23 @@ func (l *Ledger) HasExclusive(worker string) bool {
 	return false
 }
 
-// ExclusiveWaits reports whether an exclusive task has waited long for an empty worker: none gets
-// empty by itself.
-func (l *Ledger) ExclusiveWaits(now time.Time) bool {
+// exclusiveWaiting adds the exclusive tasks that have waited long for an empty worker: none gets
+// empty by itself. Of those that any worker may have it is the first.
+func (a *activeSweep) exclusiveWaiting(all []exclusiveTask, now time.Time) []exclusiveTask {
+	l := a.ledger
 	if l.head.State != Open || l.exclusivePending == 0 {
-		return false
+		return all
 	}
 	for _, t := range l.pending[:min(len(l.pending), maxScanned)] {
 		if now.Sub(t.NotBefore) < exclusiveWait {
-			return false // and those behind it wait no longer
+			break // and those behind it wait no longer
 		}
 		if t.exclusive() {
-			return true
+			all = append(all, exclusiveTask{a, t})
+			if len(l.pins) == 0 {
+				break
+			}
 		}
 	}
-	return false
+	return all
 }

@@ -4,6 +4,9 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"mlframework/sweep/space"
+	"mlframework/sweep/task"
 )
 
 // Dump is everything that a ledger knows, but for what it has not handed over yet.
@@ -33,7 +36,14 @@ func (l *Ledger) Dump() Dump {
 }
 
 // SetNeeds changes what each task of a sweep needs.
-func (c *Core) SetNeeds(sweep string, needs Resources) { c.sweeps[sweep].ledger.needs = needs }
+func (c *Core) SetNeeds(sweep string, needs Resources) {
+	l := c.sweeps[sweep].ledger
+	needs.GPUs = l.needs.GPUs
+	l.needs = needs
+}
+
+// Needs returns what each task of a sweep needs.
+func (c *Core) Needs(sweep string) Resources { return c.sweeps[sweep].ledger.needs }
 
 // Cancellable reports whether the command CancelTask takes a task.
 func (l *Ledger) Cancellable(index int64) bool { return l.cancellable(index) }
@@ -88,6 +98,11 @@ func Stored[T any](v T) (string, error) { return stored(v) }
 // MostImages is how many images a worker adds to a sweep's record.
 const MostImages = maxImages
 
+// ExclusiveWaits reports whether an exclusive task has waited long for an empty worker.
+func (l *Ledger) ExclusiveWaits(now time.Time) bool {
+	return len((&activeSweep{ledger: l}).exclusiveWaiting(nil, now)) > 0
+}
+
 // The bounds of placement.
 const (
 	MostAssigned = maxAssigned
@@ -115,3 +130,28 @@ const MostUncharged = maxUncharged
 
 // MostLogLines bounds the lines of the log that one worker causes in a minute.
 const MostLogLines = maxLogLines
+
+// ForeseeGPUs gives tasks GPUs of a worker without others, one after the other, as the core
+// foresees it. It returns what is free of each after each task, 1 is all of it, and how many of
+// them got some: the next one waits.
+func ForeseeGPUs(gpus []task.GPU, needs []task.GPUs) (free [][]float64, begun int) {
+	w := &worker{}
+	w.setBeat(task.Heartbeat{GPUs: gpus})
+	room := gpuRoom{free: slices.Clone(w.gpus.room.free)}
+	for _, need := range needs {
+		r := Record{Space: new(space.Space), Recipe: task.Recipe{GPUs: need}}
+		if !room.take(w, &activeSweep{record: &r, ledger: NewLedger(r, Head{}, nil, nil)}) {
+			return free, begun
+		}
+		begun++
+		now := make([]float64, len(room.free))
+		for i, units := range room.free {
+			now[i] = float64(units) / gpuUnits
+		}
+		free = append(free, now)
+	}
+	return free, begun
+}
+
+// GPUUnits is a whole GPU in Resources.
+const GPUUnits = gpuUnits

@@ -9,8 +9,8 @@ import (
 )
 
 // ExtendSweep gives a sweep the points of a space that its parameters did not describe so far, as
-// tasks behind those it has, and resumes it if it had ended or was paused. Where there is nothing to
-// add the sweep stays as it is.
+// tasks behind those it has, and resumes it if it had ended or was paused. Where there is nothing
+// to add the sweep stays as it is.
 type ExtendSweep struct {
 	Sweep string
 	Space *space.Space
@@ -41,6 +41,9 @@ func (s ExtendSweep) decide(c *Core) (func(), error) {
 		if _, err := extended.Stored(); err != nil {
 			return nil, err
 		}
+		if err := c.CheckGPUs(h.ID, a.record.Recipe.GPUs); err != nil {
+			return nil, err
+		}
 	}
 	return func() {
 		if n > 0 {
@@ -51,7 +54,7 @@ func (s ExtendSweep) decide(c *Core) (func(), error) {
 
 // extend adds n tasks, which an extended record describes.
 func (s ExtendSweep) extend(c *Core, a *activeSweep, extended *Record, n int64) {
-	s.With.apply(c, a)
+	s.With.goOn(c, a)
 	r := *a.record // as it was revised
 	r.Extensions, r.Ranges = extended.Extensions, extended.Ranges
 	r.Version = max(r.Version, extended.Version)
@@ -70,7 +73,7 @@ func (s ExtendSweep) extend(c *Core, a *activeSweep, extended *Record, n int64) 
 // that were left out of the sweep when it was submitted are described, and stay out. It returns an
 // error if the spaces cannot be compared, or if indexes of tasks would not fit 63 bits.
 func (r Record) Extended(with *space.Space) (Record, int64, error) {
-	spaces := r.spaces()
+	spaces := r.Spaces()
 	parts, err := with.Without(r.Style, spaces...)
 	if err != nil || len(parts) == 0 {
 		return r, 0, err

@@ -38,6 +38,9 @@ type Head struct {
 	Issued            int64  // the first Issued tasks have rows
 	UnissuedCancelled bool   // tasks without a row were cancelled with the sweep; else pending
 	Rows              Counts // tasks that have rows, by state
+	// Waits is why nothing of it can start now for want of GPUs, for people. It is not stored: it
+	// follows from what workers say.
+	Waits string
 }
 
 // Counts is how many tasks are in each state, those without a row too.

@@ -47,12 +47,13 @@ type Ledger struct {
 // the workers got them.
 func NewLedger(r Record, h Head, open []Task, cancelledEarly []int64) *Ledger {
 	l := &Ledger{
-		head: h, pins: r.Workers, needs: Resources{Slots: 1},
+		head: h, pins: r.Workers, needs: recipeNeeds(&r.Recipe),
 		open:           make(map[int64]*Task, len(open)),
 		cancelledEarly: make(map[int64]struct{}, len(cancelledEarly)),
 		assigned:       map[string][]*Task{}, sampled: map[int64]sampled{},
 		exclusive: map[int64]string{},
 	}
+	l.head.Waits = "" // it is found out again
 	l.setRecord(r)
 	for _, t := range open {
 		l.open[t.Index] = &t
@@ -127,6 +128,12 @@ func (l *Ledger) hasCancelledUnissued() bool {
 	return l.head.UnissuedCancelled && l.head.unissued() > 0
 }
 
+// hasCancelled reports whether tasks are being cancelled, or were before they had a row.
+func (l *Ledger) hasCancelled() bool {
+	return l.hasCancelledUnissued() ||
+		slices.ContainsFunc(l.assignedTo(""), func(t *Task) bool { return t.Cancelling })
+}
+
 // ordinal returns the ordinal of the sweep's task with an index; false if there is none.
 func (l *Ledger) ordinal(index int64) (n int64, ok bool) {
 	n, ok = l.source.Ordinal(index)
@@ -183,9 +190,18 @@ func (l *Ledger) unassign(t *Task) {
 
 // ready reports whether there is a task to place now.
 func (l *Ledger) ready(now time.Time) bool {
-	h := &l.head
-	return h.State == Open && (!h.UnissuedCancelled && h.Issued < h.Total ||
-		len(l.pending) > 0 && !l.pending[0].NotBefore.After(now))
+	return l.head.State == Open &&
+		(l.hasUnissued() || len(l.pending) > 0 && !l.pending[0].NotBefore.After(now))
+}
+
+// unstarted counts the tasks that a worker has, or is about to have, and that have not begun.
+func (l *Ledger) unstarted(worker string) (n int) {
+	for _, t := range l.assigned[worker] {
+		if t.State != task.Running {
+			n++
+		}
+	}
+	return n
 }
 
 // assignedTo lists, in order, the tasks that a worker has or is about to have; "" means any worker.

@@ -125,16 +125,27 @@ func (l *Ledger) CancelTask(index int64, reason string, now time.Time) {
 }
 
 // Reopen makes tasks that ended other than well pending again, with nothing charged, and the sweep
-// running. Tasks that succeeded or have not ended are left as they are. With unissued also the
-// tasks come back that were cancelled with the sweep before they were ever handed out.
-func (l *Ledger) Reopen(ended []Task, unissued bool) {
+// running. Tasks that are being cancelled are so no longer: they are pending again when their
+// attempts have stopped. Others that have not ended, or succeeded, are left as they are. With all,
+// the tasks that are being cancelled need not be among those given, and those come back that were
+// cancelled with the sweep before they were ever handed out.
+func (l *Ledger) Reopen(tasks []Task, all bool) {
 	reopened := false
-	if unissued && l.hasCancelledUnissued() {
+	if all && l.hasCancelledUnissued() {
 		l.head.UnissuedCancelled = false
 		reopened = true
 	}
-	for _, t := range ended {
-		if _, here := l.open[t.Index]; here || !t.State.Terminal() || t.State == task.Succeeded {
+	if all {
+		for _, t := range l.assignedTo("") {
+			reopened = l.undoCancel(t) || reopened
+		}
+	}
+	for _, t := range tasks {
+		if here := l.open[t.Index]; here != nil {
+			reopened = l.undoCancel(here) || reopened
+			continue
+		}
+		if !t.Retriable() {
 			continue
 		}
 		if t.Attempt.Outcome != nil {
@@ -150,6 +161,16 @@ func (l *Ledger) Reopen(ended []Task, unissued bool) {
 	if reopened {
 		l.reopen()
 	}
+}
+
+// undoCancel lets a task go on that is being cancelled. It reports whether it was.
+func (l *Ledger) undoCancel(t *Task) bool {
+	if !t.Cancelling {
+		return false
+	}
+	t.Charged, t.Cancelling = task.Retry{}, false
+	l.touch(t)
+	return true
 }
 
 // Extend adds tasks of an extended record behind those that the sweep has, and lets it run again if

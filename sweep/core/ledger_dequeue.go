@@ -73,22 +73,43 @@ func (l *Ledger) budget(capacity Resources) int {
 	return int(min(max(0, max(left, int64(capacity.Count(l.needs)))-out), math.MaxInt32))
 }
 
+// Has reports whether there is a task to hand out to a worker.
+func (l *Ledger) Has(o Offer, now time.Time) bool {
+	return l.head.State == Open && !l.HasExclusive(o.Worker) && l.budget(o.Capacity) > 0 &&
+		(l.findPending(o, now) >= 0 || !o.Exclusive && l.hasUnissued())
+}
+
 // next takes the task to hand out: one that waited long enough, else the first that was never
 // handed out.
 func (l *Ledger) next(o Offer, now time.Time) *Task {
-	for n, t := range l.pending[:min(len(l.pending), maxScanned)] {
-		if t.NotBefore.After(now) {
-			break
-		}
-		if l.fits(t, o, now) {
-			l.removePending(n)
-			return t
-		}
+	if n := l.findPending(o, now); n >= 0 {
+		t := l.pending[n]
+		l.removePending(n)
+		return t
 	}
 	if o.Exclusive {
 		return nil
 	}
 	return l.issueNext()
+}
+
+// findPending returns the position of the first pending task that may be placed on a worker now;
+// -1: there is none.
+func (l *Ledger) findPending(o Offer, now time.Time) int {
+	for n, t := range l.pending[:min(len(l.pending), maxScanned)] {
+		if t.NotBefore.After(now) {
+			break
+		}
+		if l.fits(t, o, now) {
+			return n
+		}
+	}
+	return -1
+}
+
+// hasUnissued reports whether there are tasks that were never handed out.
+func (l *Ledger) hasUnissued() bool {
+	return !l.head.UnissuedCancelled && l.head.Issued < l.head.Total
 }
 
 // fits reports whether a pending task may be placed on a worker now.
@@ -121,7 +142,7 @@ func (l *Ledger) only(t *Task, now time.Time, others bool) string {
 // forAny reports whether there is a task to place now that any worker may have; an exclusive one
 // counts if a worker is empty.
 func (l *Ledger) forAny(now time.Time, others, empty bool) bool {
-	if !l.head.UnissuedCancelled && l.head.Issued < l.head.Total {
+	if l.hasUnissued() {
 		return true
 	}
 	for _, t := range l.pending[:min(len(l.pending), maxScanned)] {
@@ -137,7 +158,7 @@ func (l *Ledger) forAny(now time.Time, others, empty bool) bool {
 
 // issueNext is the first task that was never handed out, with a row from now on.
 func (l *Ledger) issueNext() *Task {
-	for !l.head.UnissuedCancelled && l.head.Issued < l.head.Total {
+	for l.hasUnissued() {
 		index := l.source.At(l.head.Issued)
 		l.head.Issued++
 		l.changed = true

@@ -5,8 +5,8 @@ import "mlframework/sweep/task"
 // Attempts are fenced by their number and their worker: only what is reported of the newest attempt
 // of a task, by the worker that it was placed on, counts.
 
-// current returns the task of an attempt that counts, and that its worker has or is about to; nil if
-// the attempt does not count.
+// current returns the task of an attempt that counts, and that its worker has or is about to; nil
+// if the attempt does not count.
 func (l *Ledger) current(worker string, index int64, number int) *Task {
 	t := l.open[index]
 	if t == nil || t.Attempt.Number != number || t.Attempt.Worker != worker || !t.State.Active() {

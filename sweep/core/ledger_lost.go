@@ -27,8 +27,8 @@ const (
 )
 
 // MarkLost declares a worker gone ("": all of them). What it ran is lost, its other attempts are
-// placed again, and it is asked to stop them if it may still be there. The outcome of a lost attempt
-// has no duration, as nobody knows it.
+// placed again, and it is asked to stop them if it may still be there. The outcome of a lost
+// attempt has no duration, as nobody knows it.
 func (l *Ledger) MarkLost(worker, reason string, departure Departure, now time.Time) {
 	for _, t := range l.assignedTo(worker) {
 		l.markLost(t, reason, departure, now)

@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"mlframework/sweep/task"
 )
@@ -13,6 +14,7 @@ func (c *Core) place() {
 	c.sync()
 	c.dueNow()
 	c.countWorkers()
+	c.placements++
 	c.chooseExclusiveWorker()
 	touched, idle := c.candidates()
 	for _, onlyFree := range []bool{true, false} { // no task waits while it fits on another worker
@@ -140,7 +142,7 @@ func (c *Core) setUndersupplied(w *worker, undersupplied bool) {
 // tasks, which always fits, would keep out one of long tasks forever. It reports whether it placed
 // anything.
 func (c *Core) fill(w *worker, onlyFree bool) (placed bool) {
-	free := w.capacity.Take(w.taken)
+	free := w.capacity.Take(w.occupied(c))
 	if onlyFree && !free.Fits(Resources{}) {
 		return false // as of most workers, and nearly all that a step costs when tasks run out
 	}
@@ -157,11 +159,13 @@ func (c *Core) fill(w *worker, onlyFree bool) (placed bool) {
 type filling struct {
 	c        *Core
 	w        *worker
+	offer    Offer     // what it can take, but for what a sweep adds
 	others   bool      // other workers take tasks, too
 	onlyFree bool      // it gets what can start at once
 	free     Resources // what its tasks leave
 	tasks    int       // of the worker
 	used     float64   // part of its prefetch
+	gpus     gpuFilling
 	placed   bool
 }
 
@@ -169,20 +173,22 @@ type filling struct {
 // it.
 func (f *filling) run() (full bool) {
 	name := f.w.record.Name
-	offer := Offer{Worker: name, Empty: len(f.w.assigned) == 0,
-		Exclusive: name == f.c.exclusiveWorker, OtherWorkers: f.others, Capacity: f.c.capacity}
+	f.offer = f.c.offer(f.w)
 	for _, h := range f.w.assigned {
 		if h.sweep.ledger.HasExclusive(name) {
 			return true
 		}
-		f.count(h.sweep, h.tasks)
+		f.count(h.sweep, h.tasks, f.w.waitingForGPUs(h.sweep))
 	}
-	if offer.Exclusive && !offer.Empty {
+	if f.offer.Exclusive && !f.offer.Empty {
 		return true
+	}
+	if a := f.c.gathersFor(f.w); a != nil {
+		f.gather(a)
 	}
 	for n := 0; n < len(f.c.queue.levels); {
 		level := f.c.queue.levels[n]
-		if full := f.fillFrom(level, &offer); full {
+		if full := f.fillFrom(level); full {
 			return true
 		}
 		if n < len(f.c.queue.levels) && f.c.queue.levels[n] == level {
@@ -193,10 +199,15 @@ func (f *filling) run() (full bool) {
 }
 
 // fillFrom places tasks of the sweeps of one level, in turn, and reports whether the worker is
-// full.
-func (f *filling) fillFrom(r *priorityLevel, offer *Offer) (full bool) {
-	for passed := 0; passed < r.sweeps.Len(); {
-		a := r.front()
+// full. A sweep whose tasks find no GPU here, or that has none for this worker which needs a GPU,
+// keeps its turn, and those behind it have theirs.
+func (f *filling) fillFrom(r *priorityLevel) (full bool) {
+	for passed, kept := 0, 0; passed+kept < r.sweeps.Len(); {
+		a := f.next(r, kept)
+		if a.ledger.needs.GPUs > 0 && !f.gpus.fits(f, a) {
+			kept++
+			continue
+		}
 		if !f.w.reads(a.version) || f.fit(a) == 0 { // never for this worker as it is
 			r.rotate(a)
 			passed++
@@ -207,49 +218,93 @@ func (f *filling) fillFrom(r *priorityLevel, offer *Offer) (full bool) {
 			return true
 		}
 		r.rotate(a)
-		offer.Tasks, offer.HasLeftovers = min(batchSize(f.fit(a), a.mean), more), a.hasLeftovers
-		tasks := f.c.ledger(a).Place(*offer, f.c.now)
-		a.ledger.reassigned = a.ledger.reassigned[:0] // only this worker's part did
-		f.c.schedule(a)
-		if len(tasks) == 0 {
+		if !f.give(a, more) {
 			passed++
 			continue
 		}
-		passed, offer.Empty, f.placed = 0, false, true
-		f.free = f.free.Take(a.ledger.needs.Times(len(tasks)))
-		f.count(a, len(tasks))
-		f.w.updateAssigned(a)
-		b := f.c.batch(a, tasks)
-		b.Follow = f.c.followed(b.Sweep)
-		if len(f.w.batches) == 0 {
-			f.c.filled = append(f.c.filled, f.w)
-		}
-		f.w.batches = append(f.w.batches, b)
-		if a.ledger.HasExclusive(offer.Worker) {
+		passed = 0
+		if a.ledger.HasExclusive(f.offer.Worker) {
 			return true
 		}
 	}
 	return false
 }
 
-// fit returns how many tasks of a sweep a worker with no others could run at a time.
-func (f *filling) fit(a *activeSweep) int { return f.w.capacity.Count(a.ledger.needs) }
-
-// target returns how many tasks of a sweep a worker with no others should have.
-func (f *filling) target(a *activeSweep) int { return prefetchTarget(f.fit(a), a.mean, f.others) }
-
-// more returns how many more tasks of a sweep the worker may get.
-func (f *filling) more(a *activeSweep) int {
-	if f.onlyFree {
-		return max(0, min(f.free.Count(a.ledger.needs), maxAssigned-f.tasks))
+// give places a batch of tasks of a sweep, at most so many, and reports whether there were any.
+func (f *filling) give(a *activeSweep, most int) bool {
+	n := min(batchSize(f.fit(a), a.mean), most)
+	tasks := f.c.ledger(a).Place(f.c.offerOf(f.offer, a, n), f.c.now)
+	a.ledger.reassigned = a.ledger.reassigned[:0] // only this worker's part did
+	f.c.schedule(a)
+	if len(tasks) == 0 {
+		return false
 	}
-	return remaining(f.target(a), f.used)
+	f.offer.Empty, f.placed = false, true
+	a.ledger.head.Waits, a.waitsSince = "", time.Time{}
+	f.free = f.free.Take(a.ledger.needs.Times(len(tasks)))
+	f.count(a, len(tasks), 0)
+	f.w.updateAssigned(a)
+	b := f.c.batch(a, tasks)
+	b.Follow = f.c.followed(b.Sweep)
+	if len(f.w.batches) == 0 {
+		f.c.filled = append(f.c.filled, f.w)
+	}
+	f.w.batches = append(f.w.batches, b)
+	return true
 }
 
-// count counts tasks of a sweep that the worker has to its prefetch.
-func (f *filling) count(a *activeSweep, tasks int) {
+// offer is what a worker can take, but for what a sweep adds.
+func (c *Core) offer(w *worker) Offer {
+	return Offer{Worker: w.record.Name, Empty: len(w.assigned) == 0,
+		Exclusive: w.record.Name == c.exclusiveWorker, OtherWorkers: c.available > 1}
+}
+
+// offerOf is what a worker can take of a sweep.
+func (c *Core) offerOf(o Offer, a *activeSweep, tasks int) Offer {
+	o.Tasks, o.HasLeftovers, o.Capacity = tasks, a.hasLeftovers, c.capacityFor(a)
+	return o
+}
+
+// next returns the sweep whose turn it is, after those that keep theirs.
+func (f *filling) next(r *priorityLevel, kept int) *activeSweep {
+	if f.c.withGPUs == 0 {
+		return r.front()
+	}
+	return f.gpus.next(f, r, kept)
+}
+
+// fit returns how many tasks of a sweep a worker with no others could run at a time.
+func (f *filling) fit(a *activeSweep) int { return f.w.fit(a) }
+
+// target returns how many tasks of a sweep a worker with no others should have, by its slots. What
+// may be long does not wait for slots where tasks that need GPUs come for them, too.
+func (f *filling) target(a *activeSweep) int {
+	slots := f.w.capacity.Count(Resources{Slots: a.ledger.needs.Slots})
+	beside := f.c.withGPUs > 0 && len(f.w.gpus.devices) > 0
+	return prefetchTarget(slots, a.mean, f.others || beside)
+}
+
+// more returns how many more tasks of a sweep the worker may get.
+func (f *filling) more(a *activeSweep) (n int) {
+	if f.onlyFree {
+		n = max(0, min(f.free.Count(Resources{Slots: a.ledger.needs.Slots}), maxAssigned-f.tasks))
+	} else {
+		n = remaining(f.target(a), f.used)
+	}
+	if a.ledger.needs.GPUs > 0 {
+		n = min(n, f.gpus.more(f, a))
+	}
+	return n
+}
+
+// count counts tasks of a sweep that the worker has, or is given, to its prefetch. Those of them
+// that wait there for GPUs leave their slots to others.
+func (f *filling) count(a *activeSweep, tasks, waiting int) {
 	f.tasks += tasks
-	f.used += float64(tasks) / float64(max(1, f.target(a)))
+	f.used += float64(tasks-waiting) / float64(max(1, f.target(a)))
+	if a.ledger.needs.GPUs > 0 {
+		f.gpus.count(f, a, tasks)
+	}
 }
 
 // batch is what a worker gets to know of tasks that were placed on it.

@@ -21,7 +21,7 @@ type Points struct {
 // worker are the first point.
 func (r Record) Points() *Points {
 	named := r.Recipe.ParameterNames()
-	p := &Points{onlyFirst: len(r.Workers) > 0, spaces: r.spaces(), command: r.Recipe.Command,
+	p := &Points{onlyFirst: len(r.Workers) > 0, spaces: r.Spaces(), command: r.Recipe.Command,
 		placeholders: len(named) > 0}
 	for _, s := range p.spaces {
 		p.flags = append(p.flags, s.Flags(r.Style, named...))
@@ -29,8 +29,8 @@ func (r Record) Points() *Points {
 	return p
 }
 
-// spaces returns the record's spaces in the order of their tasks' indexes.
-func (r Record) spaces() []*space.Space { return append([]*space.Space{r.Space}, r.Extensions...) }
+// Spaces returns the record's spaces in the order of their tasks' indexes.
+func (r Record) Spaces() []*space.Space { return append([]*space.Space{r.Space}, r.Extensions...) }
 
 // locate returns which of the spaces has the point of a task, and its position there.
 func (p *Points) locate(index int64) (in int, point int64) {

@@ -119,9 +119,10 @@ func (c *Core) resolve(w *worker, a *activeSweep, t *Task, m mismatch) (settled,
 }
 
 // mismatched lists the tasks of a sweep that a worker has and its heartbeat contradicts. Free is
-// what the attempts leave that it runs.
+// what the attempts leave that it runs. GPUs do not count: what has arrived and waits for them is
+// among what the worker says that waits.
 func (c *Core) mismatched(w *worker, a *activeSweep, free Resources) (tasks []*Task) {
-	fits := free.Fits(a.ledger.needs)
+	fits := free.Fits(Resources{Slots: a.ledger.needs.Slots})
 	for _, t := range a.ledger.assigned[w.record.Name] {
 		key := attemptKey{a.id(), t.Index, t.Attempt.Number}
 		_, runs := slices.BinarySearchFunc(c.running, key, compareKeys)

@@ -28,7 +28,8 @@ type Record struct {
 	Objective      metric.Objective `json:"objective"`
 	Project        string           `json:"project"`                   // absolute path
 	ParametersFile string           `json:"parameters_file,omitempty"` // in the project; "": none
-	// Overrides are those of the command line to that file, for the newest space; nil: none.
+	// Overrides are those of the command line to that file at submission, and options of later
+	// extensions; nil: none.
 	Overrides *space.Change `json:"overrides,omitempty"`
 	// Image is what tasks.yml said, not what ran, in records of older programs.
 	Image string `json:"image,omitempty"`

@@ -10,7 +10,7 @@ import (
 // Repeats returns the parameters that the sweep's spaces mark as repeats: results are means over
 // them. It is empty if every task counts by itself.
 func (r Record) Repeats() (names []string) {
-	for _, s := range r.spaces() {
+	for _, s := range r.Spaces() {
 		if s == nil {
 			continue
 		}
@@ -27,13 +27,23 @@ func (r Record) Repeats() (names []string) {
 // another: those that have several values, or that some tasks lack, in the order of the file and
 // without the repeats themselves.
 func (r Record) Repeated() []string {
+	return r.pointColumns(func(name string) bool { return varies(r.Spaces(), name) })
+}
+
+// PointColumns returns the columns of all parameters but the repeats, in the order of the file:
+// those in which the repeats of one point agree.
+func (r Record) PointColumns() []string {
+	return r.pointColumns(func(string) bool { return true })
+}
+
+func (r Record) pointColumns(has func(parameter string) bool) []string {
 	names := []string{}
 	if len(r.Workers) > 0 { // every task is the same point
 		return names
 	}
 	repeats := r.Repeats()
 	for _, name := range r.Schema().Parameters {
-		if !slices.Contains(repeats, name) && varies(r.spaces(), name) {
+		if !slices.Contains(repeats, name) && has(name) {
 			names = append(names, table.ParameterName(name))
 		}
 	}

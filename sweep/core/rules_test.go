@@ -15,7 +15,8 @@ import (
 // no value of its column.
 func TestAbsentParameters(t *testing.T) {
 	t.Parallel()
-	const file = "o: [sgd, adam]\nm: [0.9, 0.99]\n---\nwhen: {m: o = sgd}\ninclude: [{o: sgd, m: 0.5}]\n"
+	const file = "o: [sgd, adam]\nm: [0.9, 0.99]\n---\n" +
+		"when: {m: o = sgd}\ninclude: [{o: sgd, m: 0.5}]\n"
 	r := core.Record{Space: spaceOf(t, file)}
 	r, more, err := r.Extended(spaceOf(t, "o: adam\nm: 1\nx: 2\n"))
 	if err != nil || more != 1 {
@@ -27,7 +28,8 @@ func TestAbsentParameters(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	points := r.Points()
-	if diff := cmp.Diff([]space.Assignment{{Name: "o", Value: "adam"}}, points.Given(3)); diff != "" {
+	if diff := cmp.Diff([]space.Assignment{{Name: "o", Value: "adam"}},
+		points.Given(3)); diff != "" {
 		t.Errorf("given -want +got:\n%s", diff)
 	}
 	for name, want := range map[string]string{"m": "0.5 0.9 0.99 - 1", "x": "- - - - 2",

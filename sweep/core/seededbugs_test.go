@@ -20,6 +20,8 @@ type bug struct {
 	kept      func(*simMaster, *core.Input)             // after rows were kept, too
 	ackFirst  bool                                      // events, before they are decided
 	tellFirst bool                                      // workers, before rows are kept
+	// workers forget which GPUs they have given
+	forgetGPUs bool
 }
 
 // seededBugs are faults of a master, each with the beginnings of what may be found.
@@ -33,6 +35,9 @@ var seededBugs = map[string]struct {
 		[]string{"1: ", "2: ", "3: ", "stuck: "}},
 	"told before kept":              {bug{tellFirst: true}, []string{"2: ", "3: "}},
 	"placement over capacity":       {bug{input: multiplySlots}, []string{"capacity: "}},
+	"placement over GPUs":           {bug{input: multiplyGPUs}, []string{"gpus: "}},
+	"placement on any GPU":          {bug{input: renameGPUs}, []string{"gpus: "}},
+	"one GPU for two":               {bug{forgetGPUs: true}, []string{"8: "}},
 	"quarantine never ends":         {bug{stepped: prolongQuarantines}, []string{"quarantine: "}},
 	"audit entry lost":              {bug{rows: dropAudit}, []string{"audit: "}},
 	"lost workers keep their tasks": {bug{input: keepLeases()}, []string{"stuck: "}},
@@ -94,6 +99,24 @@ func takeForNewest(m *simMaster, e *core.Event) {
 func multiplySlots(_ *simMaster, in *core.Input) {
 	for i := range in.Heartbeats {
 		in.Heartbeats[i].Slots *= 3
+	}
+}
+
+// multiplyGPUs counts every GPU three times.
+func multiplyGPUs(_ *simMaster, in *core.Input) {
+	for i := range in.Heartbeats {
+		in.Heartbeats[i].GPUs = slices.Repeat(in.Heartbeats[i].GPUs, 3)
+	}
+}
+
+// renameGPUs takes every GPU for one that meets every need.
+func renameGPUs(_ *simMaster, in *core.Input) {
+	for i := range in.Heartbeats {
+		gpus := slices.Clone(in.Heartbeats[i].GPUs)
+		for n := range gpus {
+			gpus[n].Name, gpus[n].Memory = "NVIDIA T4", 80*gib
+		}
+		in.Heartbeats[i].GPUs = gpus
 	}
 }
 

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -63,7 +64,7 @@ func (r Record) LeastVersion() int {
 	if r.Style.Form != "" {
 		version = max(version, task.ParametersVersion)
 	}
-	for _, s := range r.spaces() {
+	for _, s := range r.Spaces() {
 		switch {
 		case s != nil && s.Version() == space.VersionSpelled:
 			version = max(version, task.ParametersVersion)
@@ -81,6 +82,11 @@ func (r Record) SettingsOf(t Attempt) Settings {
 	if len(r.Earlier) == 0 {
 		return r.Settings()
 	}
+	return r.settingsSince(t)[0].Settings
+}
+
+// settingsSince returns those that an attempt ran with, and all that followed.
+func (r Record) settingsSince(t Attempt) []Earlier {
 	all := append(slices.Clone(r.Earlier),
 		Earlier{Revision: r.Recipe.Revision, Settings: r.Settings()})
 	same := slices.ContainsFunc(all, func(e Earlier) bool { return e.Revision == t.Revision })
@@ -91,7 +97,21 @@ func (r Record) SettingsOf(t Attempt) Settings {
 			found = i
 		}
 	}
-	return all[found].Settings
+	return all[found:]
+}
+
+// SameMetrics returns the rules that have been the same since an attempt ran: its values are of
+// them, whether they were read at its end or again later.
+func (r Record) SameMetrics(rules []metric.Rule, t Attempt) (same []metric.Rule) {
+	since := r.settingsSince(t)
+	for _, rule := range rules {
+		if !slices.ContainsFunc(since, func(e Earlier) bool {
+			return !slices.Contains(e.Metrics, rule)
+		}) {
+			same = append(same, rule)
+		}
+	}
+	return same
 }
 
 // Change is one thing that two definitions, or settings, say differently.
@@ -129,9 +149,14 @@ func (s Settings) Changes(to Settings) (all []Change) {
 	if !slices.Equal(s.Metrics, to.Metrics) {
 		all = append(all, Change{Key: "metrics", Was: rules(s.Metrics), Is: rules(to.Metrics)})
 	}
-	differs("objective", s.Objective, to.Objective, func(v any) string {
-		if o := v.(metric.Objective); !o.IsZero() {
-			return o.String()
+	was, is := s.Objective, to.Objective
+	was.Timeouts, is.Timeouts = false, false // they have a key of their own
+	differs("objective", was, is, func(v any) string {
+		return cmp.Or(v.(metric.Objective).String(), "none")
+	})
+	differs("rank", s.Objective.Timeouts, to.Objective.Timeouts, func(v any) string {
+		if v.(bool) {
+			return "timeout"
 		}
 		return "none"
 	})
@@ -206,7 +231,8 @@ func (r Record) Changes(to Record) []Change {
 	}
 	differs("switch", r.Style.SwitchValue, to.Style.SwitchValue, word("flag", "value"))
 	differs("each", r.EachWorker, to.EachWorker, word("point", "worker"))
-	differs("gpus", r.Recipe.GPUs, to.Recipe.GPUs, orNone)
+	differs("gpus", r.Recipe.GPUs, to.Recipe.GPUs,
+		func(v any) string { return needOf(v.(task.GPUs)).String() })
 	differs("secrets", sorted(r.Recipe.Secrets), sorted(to.Recipe.Secrets), list)
 	differs("outputs", sorted(r.Recipe.Outputs), sorted(to.Recipe.Outputs), list)
 	differs("link", sorted(r.Recipe.Link), sorted(to.Recipe.Link), list)

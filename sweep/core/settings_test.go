@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,12 @@ func TestChanges(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
+	ranked := is
+	ranked.Objective.Timeouts = true
+	if diff := cmp.Diff([]core.Change{{Key: "rank", Was: "none", Is: "timeout"}},
+		is.Changes(ranked)); diff != "" {
+		t.Errorf("timeouts are ranked: (-want +got)\n%s", diff)
+	}
 	if same := is.Changes(is); len(same) > 0 {
 		t.Errorf("%v", same)
 	}
@@ -132,5 +139,34 @@ func TestSettingsOf(t *testing.T) {
 	}
 	if got := r.Settings().Env["V"]; got != "4" {
 		t.Errorf("from now on %s", got)
+	}
+}
+
+// The metrics of an attempt are the same as long as no change of the sweep since it ran changed
+// their rules.
+func TestSameMetrics(t *testing.T) {
+	t.Parallel()
+	at := func(hour int) time.Time { return time.Date(2026, 3, 1, hour, 0, 0, 0, time.UTC) }
+	a, b := metric.Rule{Name: "acc", File: "r.json", Key: "a"}, metric.Rule{Name: "acc",
+		File: "r.json", Key: "b"}
+	loss := metric.Rule{Name: "loss"}
+	with := func(rules ...metric.Rule) core.Settings { return core.Settings{Metrics: rules} }
+	r := core.Record{Recipe: task.Recipe{Revision: "r", Metrics: []metric.Rule{a}}}
+	r, _ = r.Revised("r", with(b, loss), at(1))
+	r, _ = r.Revised("r", with(a, loss), at(2))
+	for _, c := range []struct {
+		hour int
+		now  []metric.Rule
+		want []metric.Rule
+	}{
+		{0, []metric.Rule{a, loss}, nil},
+		{1, []metric.Rule{a, loss}, []metric.Rule{loss}},
+		{2, []metric.Rule{a, loss}, []metric.Rule{a, loss}},
+		{3, []metric.Rule{loss, b}, []metric.Rule{loss}},
+	} {
+		got := r.SameMetrics(c.now, core.Attempt{Revision: "r", Started: at(c.hour)})
+		if !slices.Equal(got, c.want) {
+			t.Errorf("of an attempt at %d with %v now: %v, want %v", c.hour, c.now, got, c.want)
+		}
 	}
 }

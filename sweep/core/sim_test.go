@@ -28,6 +28,7 @@ type sim struct {
 	judge  simJudge
 
 	plain bool // there are none
+	gpus  bool // hosts have GPUs, and sweeps need some
 	calm  bool // no more faults
 	over  bool
 	trace func(format string, args ...any) // nil: nothing is traced
@@ -67,6 +68,8 @@ func (s *sim) populate(seed uint64) *sim {
 	s.store, s.broker, s.judge = newSimStore(), newSimBroker(s), newSimJudge(s)
 	s.master = &simMaster{sim: s}
 	s.people = &simPeople{sim: s, plan: rand.New(rand.NewPCG(seed, 3))}
+	s.gpus = seed%3 == 0
+	s.faults.usedGPUs = s.gpus && !s.plain && s.IntN(3) == 0
 	for n := range 1 + s.IntN(3) {
 		s.addHost(fmt.Sprintf("w%d", n), s.upTo(2*time.Second))
 	}
@@ -134,6 +137,9 @@ func (s *sim) endStorm() {
 	}
 	for _, h := range s.hosts {
 		h.unfit = false
+		for i := range h.gpus.devices {
+			h.gpus.devices[i].Unavailable = ""
+		}
 		if h.process != nil {
 			h.process.frozenUntil = s.now
 		}

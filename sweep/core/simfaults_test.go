@@ -1,11 +1,15 @@
 package core_test
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // faults are the kinds of faults of one history: with few of them little excuses another attempt.
 type faults struct {
 	delays, duplicates, lostControls, lostBeats, clocks           bool // of messages
-	kills, freezes, rivals, unfit, poison                         bool // of workers
+	kills, freezes, rivals, unfit, poison, usedGPUs               bool // of workers
 	masterKills, brokerAway, brokerEmptied, people, pauses, stops bool
 }
 
@@ -42,6 +46,7 @@ func (s *sim) storm(length time.Duration) {
 		{s.faults.rivals, length / 2, s.rivalAny},
 		{s.faults.clocks, 20 * time.Second, s.setClockBack},
 		{s.faults.unfit, 20 * time.Second, s.unfitAny},
+		{s.faults.usedGPUs, 10 * time.Second, s.useGPU},
 		{s.faults.masterKills, 20 * time.Second, func() {
 			if s.master.up {
 				s.master.kill()
@@ -97,7 +102,10 @@ func (s *sim) rivalAny() {
 	}
 	s.judge.fault(h.name, "", s.now, s.now.Add(6*simLease))
 	rival := s.addHost(h.name, 0)
-	rival.rival = true
+	rival.rival, rival.gpus = true, newSimGPUs(slices.Clone(h.gpus.devices))
+	for i := range rival.gpus.devices {
+		rival.gpus.devices[i].UUID = fmt.Sprintf("GPU-%s-%d", rival.host, i)
+	}
 }
 
 // setClockBack sets the clock of a host back, and may take what it knew of its starts.

@@ -16,6 +16,7 @@ type simHost struct {
 	*sim
 	name, host string
 	slots      int
+	gpus       *simGPUs
 	clock      time.Duration     // how far it is from the master's
 	begun      string            // the newest incarnation; "": none, or it was lost
 	noted      []task.Event      // what began last in each slot, of a process that was killed
@@ -33,6 +34,7 @@ type simHost struct {
 func (s *sim) addHost(name string, d time.Duration) *simHost {
 	h := &simHost{sim: s, name: name, host: fmt.Sprintf("%s-%d", name, len(s.hosts)),
 		slots: 1 + s.IntN(3)}
+	h.gpus = newSimGPUs(h.newDevices())
 	if s.faults.clocks {
 		h.clock = -s.upTo(time.Hour)
 	}
@@ -69,7 +71,8 @@ func (h *simHost) start() {
 	}
 	h.begun = fmt.Sprintf("%s-r%08x", now.Format(incarnationTime), h.Uint32())
 	p := &simProcess{simHost: h, incarnation: h.begun, slots: h.slots, alive: true,
-		known: map[runKey]*task.Event{}, secrets: map[task.Need]bool{}}
+		known: map[runKey]*task.Event{}, secrets: map[task.Need]bool{},
+		unmet: map[runKey]time.Time{}}
 	p.key = []byte(p.incarnation)
 	h.tracef("%s starts on %s: %s", h.name, h.host, p.incarnation)
 	h.process = p
@@ -96,6 +99,7 @@ func (h *simHost) kill() {
 		from = asked // it was about to end, and stopped what ran
 	}
 	h.ended = h.judge.fault(h.name, "", from, h.now)
+	h.process.releaseGPUs(h.process.running...)
 	h.process.alive, h.process = false, nil
 	if !h.broker.down {
 		h.outbox = nil

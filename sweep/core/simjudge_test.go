@@ -24,10 +24,12 @@ type simJudge struct {
 	cancelled []*invariants.Cancel
 	output    map[runOn][]int64 // bytes that runs of an attempt printed
 	outputs   int64
-	handed    map[runKey]string // attempts, and their workers
-	slots     map[string]int    // most slots that a worker told of
+	handed    map[runKey]string     // attempts, and their workers
+	slots     map[string]int        // most slots that a worker told of
+	devices   map[string][]task.GPU // of workers, as they told last
 	inTrial   map[string]time.Time
-	asked     map[asking]bool // who had tasks of sweeps whose secrets it asks for
+	asked     map[asking]bool   // who had tasks of sweeps whose secrets it asks for
+	before    map[string]string // the processes of workers that were registered before this step
 	wrong     error
 }
 
@@ -40,8 +42,8 @@ type asking struct{ worker, sweep string }
 
 func newSimJudge(s *sim) simJudge {
 	return simJudge{sim: s, confirmed: map[string]int64{}, output: map[runOn][]int64{},
-		handed: map[runKey]string{}, slots: map[string]int{},
-		inTrial: map[string]time.Time{}, asked: map[asking]bool{}}
+		handed: map[runKey]string{}, slots: map[string]int{}, devices: map[string][]task.GPU{},
+		inTrial: map[string]time.Time{}, asked: map[asking]bool{}, before: map[string]string{}}
 }
 
 func (j *simJudge) report(format string, args ...any) {
@@ -57,9 +59,11 @@ func (j *simJudge) fault(worker, sweep string, from, to time.Time) *invariants.F
 	return f
 }
 
-func (j *simJudge) started(worker string, k runKey) {
+// started notes a start and returns its place among all, from 1.
+func (j *simJudge) started(worker string, k runKey, gpus []string) int {
 	j.starts = append(j.starts, invariants.Start{Task: k.id, Attempt: k.number, Worker: worker,
-		Time: j.now})
+		Time: j.now, GPUs: gpus})
+	return len(j.starts)
 }
 
 // printed is how many bytes a run printed: no two as many.
@@ -130,7 +134,9 @@ func (j *simJudge) evidence() (e invariants.Evidence) {
 // steps looks at the input of a step before it is decided.
 func (j *simJudge) steps(in *core.Input) {
 	clear(j.asked)
+	clear(j.before)
 	for _, h := range in.Heartbeats {
+		j.before[h.Worker] = j.store.workers[h.Worker].Incarnation
 		for _, n := range h.Needs {
 			j.asked[asking{h.Worker, n.Sweep}] = j.store.held(h.Worker, n.Sweep) > 0
 		}
@@ -138,7 +144,10 @@ func (j *simJudge) steps(in *core.Input) {
 }
 
 // heard notes a heartbeat that reached the master.
-func (j *simJudge) heard(h task.Heartbeat) { j.slots[h.Worker] = max(j.slots[h.Worker], h.Slots) }
+func (j *simJudge) heard(h task.Heartbeat) {
+	j.slots[h.Worker] = max(j.slots[h.Worker], h.Slots)
+	j.devices[h.Worker] = h.GPUs
+}
 
 // committed looks at the store after a step: it has what the core has, so that one made of it goes
 // on in the same way.
@@ -157,6 +166,7 @@ func (j *simJudge) committed(*core.Effects) {
 		}
 		want, _ := anew.Dump(id)
 		want.Head.Ran = is.Head.Ran // which goes on by itself
+		is.Head.Waits = ""          // which follows from what workers say
 		if !reflect.DeepEqual(is, want) {
 			j.report("restart: a core made anew has another %s (-running +anew):\n%s", id,
 				cmp.Diff(is, want))
@@ -207,6 +217,9 @@ func (j *simJudge) told(messages []core.Message) {
 				j.handed[k] = m.Worker
 				j.placed(k, m.Worker)
 			}
+			if fresh {
+				j.ofGPUs(m.Worker, b.Sweep, b.Recipe.GPUs)
+			}
 		}
 		if fresh {
 			j.capacity(m.Worker)
@@ -229,7 +242,7 @@ func (j *simJudge) capacity(worker string) {
 	slots := j.slots[worker]
 	most := max(core.PrefetchTarget(slots, 0, false),
 		core.PrefetchTarget(slots, shortestTask, false))
-	if held := j.store.held(worker, ""); held > most {
+	if held := j.store.held(worker, "") - j.waitingForGPUs(worker); held > most {
 		j.report("capacity: %s is given %d tasks and has %d slots", worker, held, slots)
 	}
 	for _, w := range j.master.core.Workers() {
@@ -239,13 +252,16 @@ func (j *simJudge) capacity(worker string) {
 	}
 }
 
-// releases checks that secrets go to the registered process of a worker that has its tasks.
+// releases checks that secrets go to the registered process of a worker that has its tasks, or to
+// the one that was registered when the step began: another may register after that one's heartbeat
+// was answered, which then cannot read the answer.
 func (j *simJudge) releases(m *core.Message) {
 	need := m.Secrets.Need
 	if j.store.held(m.Worker, need.Sweep) == 0 && !j.asked[asking{m.Worker, need.Sweep}] {
 		j.report("secrets: those of %s go to %s, which has no task of it", need.Sweep, m.Worker)
 	}
-	if string(m.Secrets.Key) != j.store.workers[m.Worker].Incarnation {
+	if key := string(m.Secrets.Key); key != j.store.workers[m.Worker].Incarnation &&
+		key != j.before[m.Worker] {
 		j.report("secrets: those of %s go to a process of %s that is not registered", need.Sweep,
 			m.Worker)
 	}

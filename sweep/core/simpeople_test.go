@@ -9,6 +9,7 @@ import (
 
 	"mlframework/internal/invariants"
 	"mlframework/sweep/core"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -45,7 +46,7 @@ func (p *simPeople) act() {
 	var all []func()
 	if p.faults.people {
 		all = append(all, p.cancel, p.cancelTask, p.cancelTask, p.retry, p.retry, p.extend,
-			p.prioritize)
+			p.prioritize, p.reread)
 	}
 	if p.faults.pauses {
 		all = append(all, p.pause, p.pauseStop, p.resume, p.resume)
@@ -181,8 +182,9 @@ func (p *simPeople) retry() {
 	id := p.anySweep()
 	all := p.IntN(2) == 0
 	var indexes []int64
+	var grace time.Duration // in which attempts may still end that were to be cancelled
 	retried := func() {
-		p.judge.fault("", id, p.now, p.now)
+		p.judge.fault("", id, p.now, p.now.Add(grace))
 		if all {
 			indexes = nil
 		}
@@ -191,20 +193,22 @@ func (p *simPeople) retry() {
 	}
 	p.change("retry", id, func() (core.Command, error) {
 		m := p.store.byID[id].model
-		var ended []core.Task
+		var tasks []core.Task
 		for n := range m.head.Total {
 			index := m.record.Ranges.At(n)
 			row, have := m.rows[index]
-			if have && row.State.Terminal() && row.State != task.Succeeded &&
-				(all || p.IntN(2) == 0) {
-				ended, indexes = append(ended, row), append(indexes, index)
+			if row.Cancelling && row.State.Active() {
+				grace = simLease
+			}
+			if have && row.Retriable() && (all && row.State.Terminal() || !all && p.IntN(2) == 0) {
+				tasks, indexes = append(tasks, row), append(indexes, index)
 			}
 		}
-		if !all && len(ended) == 0 {
+		if !all && len(tasks) == 0 {
 			return nil, errors.New("there is nothing to retry")
 		}
 		return p.goOn(id, func(r core.Revision) core.Command {
-			return core.RetryTasks{Sweep: id, Ended: ended, All: all, With: r}
+			return core.RetryTasks{Sweep: id, Tasks: tasks, All: all, With: r}
 		})
 	}, func(*core.Effects) { retried() }, retried)
 }
@@ -224,6 +228,25 @@ func (p *simPeople) extend() {
 		}
 		p.wentOn(id)
 	}, func() { delete(p.judge.confirmed, id) })
+}
+
+// reread gives a sweep other metrics, and some tasks that have ended values.
+func (p *simPeople) reread() {
+	id, n := p.anySweep(), p.IntN(5)
+	p.change("reread", id, func() (core.Command, error) {
+		r := core.RereadMetrics{Sweep: id, Metrics: []metric.Rule{{Name: "acc",
+			Pattern: fmt.Sprintf("acc%d: ([0-9]+)", n)}}}
+		m := p.store.byID[id].model
+		for i := range m.head.Total {
+			row, have := m.rows[m.record.Ranges.At(i)]
+			if have && row.State.Terminal() && p.IntN(2) == 0 {
+				r.Rows = append(r.Rows, row)
+				r.Values = append(r.Values, core.Remeasured{Index: row.Index,
+					Attempt: row.Attempt.Number})
+			}
+		}
+		return r, nil
+	}, nil, nil)
 }
 
 func (p *simPeople) prioritize() {
@@ -288,6 +311,7 @@ func (p *simPeople) repair() {
 			p.resumeSweep(w.model.head.ID)
 		}
 		p.cancelUnknown(w.model)
+		p.cancelUnmet(w.model)
 	}
 	for _, w := range p.master.core.Workers() {
 		name := w.Name
@@ -318,4 +342,16 @@ func (p *simPeople) cancelUnknown(m *model) {
 			}, func(*core.Effects) { p.judge.cancel(id, index, true) }, nil)
 		}
 	}
+}
+
+// cancelUnmet cancels a sweep that waits for GPUs which no worker can give, now that all are known.
+func (p *simPeople) cancelUnmet(m *model) {
+	id := m.head.ID
+	if p.master.core.CheckGPUs(id, m.record.Recipe.GPUs) == nil || !m.head.Ended.IsZero() ||
+		m.head.Rows[task.Queued]+m.head.Rows[task.Claimed]+m.head.Rows[task.Running] > 0 {
+		return
+	}
+	p.change("cancel", id, func() (core.Command, error) {
+		return core.CancelSweep{Sweep: id, Reason: "no worker has its GPUs"}, nil
+	}, func(*core.Effects) { p.judge.cancel(id, invariants.Whole, true) }, nil)
 }

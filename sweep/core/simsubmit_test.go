@@ -92,6 +92,8 @@ func (p *simPeople) newRecord() (r core.Record, total int64) {
 	if plan.IntN(4) == 0 {
 		r.Recipe.Secrets = []string{"TOKEN"}
 	}
+	r.Recipe.GPUs = p.newNeed()
+	r.Version = r.LeastVersion()
 	return r, total
 }
 
@@ -105,8 +107,11 @@ func (p *simPeople) submit(r core.Record, total int64) {
 	var id string
 	p.command("submit", "sweep", "", func() (core.Command, error) {
 		r, total := r, total
+		if err := p.master.core.CheckGPUs(r.Recipe.Definition, r.Recipe.GPUs); err != nil {
+			return nil, err
+		}
 		if r.EachWorker {
-			r.Workers = p.master.core.Present()
+			r.Workers = p.master.core.Present(r.Recipe.GPUs)
 			if total = int64(len(r.Workers)); total == 0 {
 				p.after(3*time.Second, again)
 				return nil, &core.NoWorker{Definition: r.Recipe.Definition}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"mlframework/nvdocker"
 	"mlframework/sweep/task"
 )
 
@@ -23,11 +24,12 @@ type simProcess struct {
 	known   map[runKey]*task.Event // what became of attempts; nil: they are here
 	secrets map[task.Need]bool     // that it was sent
 	drained bool
-	unfits  int       // ends in a row of attempts that its host could not run
-	leaving bool      // it ends when nothing runs
-	taken   bool      // it is not started again
-	ending  bool      // it stops what runs, and ends
-	since   time.Time // when it was asked to end
+	unmet   map[runKey]time.Time // since when what waits cannot have its GPUs
+	unfits  int                  // ends in a row of attempts that its host could not run
+	leaving bool                 // it ends when nothing runs
+	taken   bool                 // it is not started again
+	ending  bool                 // it stops what runs, and ends
+	since   time.Time            // when it was asked to end
 }
 
 // runKey names an attempt.
@@ -40,12 +42,15 @@ type runKey struct {
 type simItem struct {
 	runKey
 	need *task.Need // the secrets that it needs
+	gpus task.GPUs
 }
 
 // simRun is an attempt in its slot.
 type simRun struct {
 	simItem
 	slot     int
+	devices  []string
+	start    int         // its place among the judge's starts, from 1; 0: none
 	started  *task.Event // nil: its program does not run yet
 	stopping bool
 	ended    bool // and processes that it left are being ended
@@ -95,6 +100,8 @@ func (p *simProcess) flush() {
 
 // beatOften sends a heartbeat every two seconds.
 func (p *simProcess) beatOften() {
+	p.returnUnmet()
+	p.dispatch() // GPUs may be free again
 	p.beat()
 	p.after(2*time.Second, p.beatOften)
 }
@@ -104,7 +111,8 @@ func (p *simProcess) beat() { p.broker.beat(p, p.heartbeat()) }
 func (p *simProcess) heartbeat() task.Heartbeat {
 	h := task.Heartbeat{Version: task.Version, Worker: p.name, Incarnation: p.incarnation,
 		Time: p.time(), Host: p.host, Slots: p.slots, Draining: p.drained, Leaving: p.leaving,
-		Waiting: len(p.waiting), Unsent: len(p.outbox), Reads: task.Newest, Key: p.key}
+		Waiting: len(p.waiting), Unsent: len(p.outbox), Reads: task.Newest, Key: p.key,
+		GPUs: p.gpus.describe()}
 	for _, i := range p.waiting {
 		if p.lacks(i) && !slices.Contains(h.Needs, *i.need) {
 			h.Needs = append(h.Needs, *i.need)
@@ -142,7 +150,7 @@ func (p *simProcess) consume() {
 				p.put(p.again(k, e))
 				continue
 			}
-			i := simItem{runKey: k}
+			i := simItem{runKey: k, gpus: b.Recipe.GPUs}
 			if len(b.Recipe.Secrets) > 0 {
 				i.need = &task.Need{Sweep: b.Sweep, Edition: b.Edition}
 			}
@@ -206,14 +214,23 @@ func (p *simProcess) dispatch() {
 		for slices.ContainsFunc(p.running, func(r *simRun) bool { return r.slot == slot }) {
 			slot++
 		}
-		n := slices.IndexFunc(p.waiting, func(i simItem) bool {
-			return !p.lacks(i) && !slices.ContainsFunc(p.running,
-				func(r *simRun) bool { return r.id == i.id })
+		var devices nvdocker.Assignment
+		var blocked []nvdocker.Need
+		n := slices.IndexFunc(p.waiting, func(i simItem) (can bool) {
+			if p.lacks(i) || slices.ContainsFunc(p.running,
+				func(r *simRun) bool { return r.id == i.id }) {
+				return false
+			}
+			devices, can = p.assignGPUs(i, &blocked)
+			return can
 		})
 		if slot >= p.slots || n < 0 {
 			return
 		}
-		r := &simRun{simItem: p.waiting[n], slot: slot}
+		r := &simRun{simItem: p.waiting[n], slot: slot, devices: devices.UUIDs()}
+		if len(r.devices) > 0 {
+			p.gpus.given[r.runKey] = devices
+		}
 		p.waiting = slices.Delete(p.waiting, n, n+1)
 		p.running = append(p.running, r)
 		p.after(p.broker.latency(3*time.Second), func() { p.begin(r) })
@@ -231,10 +248,10 @@ func (p *simProcess) begin(r *simRun) {
 		return
 	}
 	e := p.event(task.StartedEvent, r.runKey)
-	e.Start = &task.Start{Host: p.host, Slot: r.slot}
+	e.Start = &task.Start{Host: p.host, Slot: r.slot, GPUs: r.devices}
 	r.started = &e
 	p.tracef("%s begins %v.%d", p.host, r.id, r.number)
-	p.judge.started(p.name, r.runKey)
+	r.start = p.judge.started(p.name, r.runKey, r.devices)
 	p.note(e)
 	p.tell(e)
 	began := p.now
@@ -290,6 +307,7 @@ func (p *simProcess) end(r *simRun, o task.Outcome) {
 // free takes an attempt out of its slot.
 func (p *simProcess) free(r *simRun) {
 	p.running = slices.DeleteFunc(p.running, func(o *simRun) bool { return o == r })
+	p.releaseGPUs(r)
 	if len(p.running) == 0 && (p.leaving || p.ending) {
 		p.exit()
 		return

@@ -15,6 +15,7 @@ type Summary struct {
 	Definition string           `json:"definition"`
 	State      State            `json:"state"`
 	Reason     *string          `json:"reason"`
+	Waits      *string          `json:"waits"`     // why nothing can start for want of GPUs
 	Submitted  time.Time        `json:"submitted"` // UTC
 	Ended      *time.Time       `json:"ended"`
 	Ran        float64          `json:"ran"` // seconds in which workers had tasks of it; see Head
@@ -53,6 +54,9 @@ func (o Outline) Summary(h Head) Summary {
 		Revision: o.Revision, Project: o.Project, Priority: o.Priority, Images: o.Images}
 	if h.Reason != "" {
 		s.Reason = &h.Reason
+	}
+	if h.Waits != "" && h.State == Open {
+		s.Waits = &h.Waits
 	}
 	if !h.Ended.IsZero() {
 		s.Ended = &h.Ended
@@ -145,7 +149,7 @@ func (r Record) fill(row *table.Row, t *Task, fields table.Fields) {
 
 // Schema names the columns of the sweep's table of results.
 func (r Record) Schema() (s table.Schema) {
-	for _, part := range r.spaces() {
+	for _, part := range r.Spaces() {
 		for _, p := range part.Parameters() {
 			if !slices.Contains(s.Parameters, p.Name()) {
 				s.Parameters = append(s.Parameters, p.Name())

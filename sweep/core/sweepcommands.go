@@ -102,17 +102,22 @@ type Revision struct {
 	Settings  *Settings     // nil: its own
 	Edition   string        // of new values of its secrets; "": as before
 	Environ   []string      // as in StartSweep; nil: as before
-	Overrides *space.Change // of the points by which it is extended; nil: those that it has
+	Overrides *space.Change // of a sweep that is extended; nil: those that it has
 }
 
-// apply gives attempts of a sweep from now on another revision or other settings.
-func (r Revision) apply(c *Core, a *activeSweep) {
+// goOn gives a sweep what it goes on with.
+func (r Revision) goOn(c *Core, a *activeSweep) {
 	if r.Edition != "" {
 		a.edition, a.pausedSince = r.Edition, time.Time{}
 	} else {
 		c.notePaused(a, time.Time{}) // it goes on
 	}
 	c.setEnviron(a, r.Environ)
+	r.apply(c, a)
+}
+
+// apply gives attempts of a sweep from now on another revision or other settings.
+func (r Revision) apply(c *Core, a *activeSweep) {
 	was := *a.record
 	revision, settings := was.Recipe.Revision, was.Settings()
 	if r.Revision != "" {
@@ -144,23 +149,23 @@ func (r ResumeSweep) decide(c *Core) (func(), error) {
 	}
 	switch h := a.ledger.Head(); h.State {
 	case Cancelled:
-		return nil, &WrongState{h.ID, "cancelled",
-			"`run-tasks retry " + h.ID + "` runs what was cancelled"}
+		return nil, &WrongState{ID: h.ID, Is: "cancelled",
+			Remedy: "`run-tasks retry " + h.ID + "` runs what was cancelled"}
 	case Finished:
 		return nil, finished(h)
 	}
 	return func() {
-		r.With.apply(c, a)
+		r.With.goOn(c, a)
 		c.queueBehind(a)
 		c.ledger(a).Resume(c.now)
 	}, c.checkEnviron(r.With.Environ)
 }
 
-// RetryTasks makes tasks pending again that ended other than well.
+// RetryTasks makes tasks pending again that ended other than well or are being cancelled.
 type RetryTasks struct {
 	Sweep string
-	Ended []Task // their rows; with All, all that the sweep has
-	All   bool   // also the tasks that were cancelled with the sweep before they were handed out
+	Tasks []Task // their rows; with All, of all that have ended
+	All   bool   // all tasks of the sweep, also those that were cancelled before they had a row
 	With  Revision
 }
 
@@ -169,14 +174,17 @@ func (r RetryTasks) decide(c *Core) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Ended) == 0 && !(r.All && a.ledger.hasCancelledUnissued()) {
+	if len(r.Tasks) == 0 && !(r.All && a.ledger.hasCancelled()) {
 		return nil, &WrongState{ID: r.Sweep,
 			Is: "without a task to retry: only tasks that failed or were cancelled run again"}
 	}
+	if err := c.CheckGPUs(r.Sweep, a.record.Recipe.GPUs); err != nil {
+		return nil, err
+	}
 	return func() {
-		r.With.apply(c, a)
+		r.With.goOn(c, a)
 		c.queueBehind(a)
-		c.ledger(a).Reopen(r.Ended, r.All)
+		c.ledger(a).Reopen(r.Tasks, r.All)
 	}, c.checkEnviron(r.With.Environ)
 }
 
@@ -201,11 +209,15 @@ func (p PrioritizeSweep) decide(c *Core) (func(), error) {
 // Remeasured is the metrics of a task as they were read again from what its attempts left.
 type Remeasured struct {
 	Index int64 `json:"index"`
+	// the number of the newest attempt of which they are; 0: not known
+	Attempt int `json:"attempt,omitempty"`
 	task.Measured
 }
 
 // RereadMetrics gives a sweep other metrics and another objective, and tasks that have ended the
-// values that were read by them. Others keep theirs; of a task that runs again nothing changes.
+// values that were read by them. Others keep theirs; of a task that runs again, or did after it was
+// read, nothing changes. Attempts that workers have are measured by the metrics with which they
+// were sent.
 type RereadMetrics struct {
 	Sweep     string
 	Metrics   []metric.Rule
@@ -235,7 +247,8 @@ func (r RereadMetrics) reread(c *Core, a *activeSweep) {
 	Revision{Settings: &settings}.apply(c, a)
 	for _, v := range r.Values {
 		at := slices.IndexFunc(r.Rows, func(t Task) bool { return t.Index == v.Index })
-		if at < 0 || !r.Rows[at].State.Terminal() || r.Rows[at].Attempt.Outcome == nil {
+		if at < 0 || !r.Rows[at].State.Terminal() || r.Rows[at].Attempt.Outcome == nil ||
+			v.Attempt != 0 && v.Attempt != r.Rows[at].Attempt.Number {
 			continue
 		}
 		t := r.Rows[at]

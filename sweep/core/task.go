@@ -20,6 +20,12 @@ type Task struct {
 	Blocked    string     // why a pending task cannot be handed out now, for people; it is not kept
 }
 
+// Retriable reports whether a person's retry runs a task again: it ended other than well, or is
+// being cancelled.
+func (t *Task) Retriable() bool {
+	return t.Cancelling || t.State.Terminal() && t.State != task.Succeeded
+}
+
 // Attempt is what is known of one attempt.
 type Attempt struct {
 	Number   int // from 1; 0: none yet. Numbers of attempts that were returned are missing.

@@ -9,15 +9,23 @@ const (
 	heldUp       = 5 * time.Second
 )
 
-// tick runs once a second: it expires leases, ends quarantines and notifies followers why tasks
-// wait.
+// tick runs once a second, in a local run with a step that is due for another reason: it expires
+// leases, ends quarantines, chooses who gathers GPUs and notifies followers why tasks wait.
 func (c *Core) tick(q QueueStatus) {
-	if c.options.Local || c.now.Sub(c.tickedAt) < tickInterval {
+	if c.now.Sub(c.tickedAt) < tickInterval {
+		return
+	}
+	if c.options.Local { // what it has no leases for
+		c.tickedAt = c.now
+		c.gather()
+		c.notifyWaits()
 		return
 	}
 	c.expireLeases(q)
 	c.endQuarantines()
+	c.gather()
 	c.notifyBlocked()
+	c.notifyWaits()
 	c.expireFollowers()
 	c.expireSecrets()
 	c.missing.expire(c.now)

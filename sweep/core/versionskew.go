@@ -16,8 +16,8 @@ func (c *Core) refuseNewer(h *task.Heartbeat) {
 	if h.Incarnation != "" && h.Incarnation < known {
 		return
 	}
-	w.beat = task.Heartbeat{Incarnation: cmp.Or(h.Incarnation, known), Program: h.Program,
-		Host: h.Host}
+	w.setBeat(task.Heartbeat{Incarnation: cmp.Or(h.Incarnation, known), Program: h.Program,
+		Host: h.Host})
 	w.seenAt = c.now
 	c.consider(w)
 	if w.newerVersion == h.Version {

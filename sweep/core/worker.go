@@ -17,6 +17,7 @@ type WorkerRecord struct {
 	Program     string // version
 	Started     int    // slots that it was started with
 	Drained     bool   // it was asked to take nothing new
+	DrainedFor  string // why: ForReplacement, or "": a person asked, or an earlier release did
 	Slots       int    // that were asked for; 0: as started
 	Image       string // as in its heartbeats
 	Environment string // as in its heartbeats
@@ -27,6 +28,7 @@ type worker struct {
 	record  WorkerRecord
 	unsaved bool           // record is not in the store as it is
 	beat    task.Heartbeat // the newest; zero: none since the core was loaded
+	gpus    hostGPUs       // as in beat
 	seenAt  time.Time      // when that came
 
 	awayReason string // why it counts as away; "": it does not
@@ -191,7 +193,8 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	if w.awayReason != "" || w.beat.Incarnation != h.Incarnation {
 		c.joined = append(c.joined, w)
 	}
-	w.newerVersion, w.droppedVersion, w.awayReason, w.beat, w.seenAt = 0, 0, "", *h, c.now
+	w.newerVersion, w.droppedVersion, w.awayReason, w.seenAt = 0, 0, "", c.now
+	w.setBeat(*h)
 	if w.leftovers.resolve(h, c.now, c.options.Lease/3) {
 		c.retryIdle = true
 	}
@@ -204,6 +207,12 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	c.repeatRequests(w)
 	c.reconcile(w)
 	c.answerNeeds(w, h)
+}
+
+// setBeat makes a heartbeat the newest of a worker.
+func (w *worker) setBeat(h task.Heartbeat) {
+	w.beat = h
+	w.gpus.update(h.GPUs)
 }
 
 // register makes a process that of its worker.

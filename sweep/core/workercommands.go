@@ -2,17 +2,39 @@ package core
 
 import "slices"
 
+// ForReplacement is why a worker is drained whose container is replaced or removed.
+const ForReplacement = "replacement"
+
 // DrainWorker has a worker finish what runs and take nothing new; Off undoes it. It outlives
-// master and worker.
+// master and worker. With a reason it drains a worker that is not drained, and undoes a drain for
+// that reason; all else stays as it is, so that a person's drain does.
 type DrainWorker struct {
 	Worker string
 	Off    bool
+	For    string // the reason; "": a person asks
+}
+
+// applies reports whether the command changes a worker.
+func (d DrainWorker) applies(w *WorkerRecord) bool {
+	switch {
+	case d.For == "":
+		return true
+	case d.Off:
+		return w.Drained && w.DrainedFor == d.For
+	}
+	return !w.Drained
 }
 
 func (d DrainWorker) decide(c *Core) (func(), error) {
 	w, err := c.findWorker(d.Worker)
+	if err == nil && !d.applies(&w.record) {
+		return func() {}, nil
+	}
 	return func() {
-		w.record.Drained = !d.Off
+		w.record.Drained, w.record.DrainedFor = !d.Off, ""
+		if !d.Off {
+			w.record.DrainedFor = d.For
+		}
 		w.beat.Draining = !d.Off || w.beat.Closing // its next heartbeat says how it is
 		c.sendDrain(w)
 		c.saved(w)

@@ -37,11 +37,20 @@ type Worker struct {
 	Unconfined *string `json:"unconfined"`
 	State      string  `json:"state"`
 	Reason     *string `json:"reason"` // of the state
+	// DrainedFor is why the worker was drained: ForReplacement; null: a person asked, or it is not
+	// drained.
+	DrainedFor *string `json:"drained_for"`
 	Slots      int     `json:"slots"`
 	// Wanted is the slots that were asked for; null: those that the worker was started with.
-	Wanted  *int        `json:"wanted_slots"`
-	Running []task.Busy `json:"running"`
-	Waiting int         `json:"waiting"` // tasks that it has and has not started
+	Wanted *int `json:"wanted_slots"`
+	// GPUs are those that its attempts may get, as of its last heartbeat; [] if there are none,
+	// null if nothing was heard of it or its program hands out none, being older.
+	GPUs []task.GPU `json:"gpus"`
+	// GPUFault is why its GPUs cannot be listed, or are not yet, as of its last heartbeat; null:
+	// GPUs has all.
+	GPUFault *string     `json:"gpu_fault"`
+	Running  []task.Busy `json:"running"`
+	Waiting  int         `json:"waiting"` // tasks that it has and has not started
 	// Held is how many tasks it has, or are on their way to it; unlike Running and Waiting as of
 	// now, not of its last heartbeat.
 	Held int        `json:"held"`
@@ -93,10 +102,11 @@ func (c *Core) Reachable(name string) error {
 	return nil
 }
 
-// Present lists the workers on which a sweep that runs once on every worker has a task.
-func (c *Core) Present() (names []string) {
+// Present lists the workers on which a sweep that runs once on every worker has a task: those that
+// are there, and may ever give it the GPUs that it needs.
+func (c *Core) Present(need task.GPUs) (names []string) {
 	for _, w := range c.ordered {
-		if w.registered() && w.awayReason == "" && w.refusal() == "" {
+		if w.registered() && w.awayReason == "" && w.refusal() == "" && w.canMeet(need) {
 			names = append(names, w.record.Name)
 		}
 	}
@@ -107,12 +117,15 @@ func (c *Core) Present() (names []string) {
 func (c *Core) view(w *worker) Worker {
 	s := Worker{Name: w.record.Name, Host: cmp.Or(w.beat.Host, w.record.Host),
 		Program: cmp.Or(w.beat.Program, w.record.Program), Slots: w.record.Started,
-		Running: w.beat.Running, Waiting: w.beat.Waiting, Load: w.beat.Load}
+		GPUs: w.beat.GPUs, Running: w.beat.Running, Waiting: w.beat.Waiting, Load: w.beat.Load}
 	if w.record.Slots > 0 {
 		s.Wanted = new(w.record.Slots)
 	}
 	if w.registered() {
 		s.Slots = w.beat.Slots
+	}
+	if w.record.DrainedFor != "" {
+		s.DrainedFor = new(w.record.DrainedFor)
 	}
 	if w.record.Image != "" {
 		s.Image = new(w.record.Image)
@@ -122,6 +135,9 @@ func (c *Core) view(w *worker) Worker {
 	}
 	if w.beat.Unconfined != "" {
 		s.Unconfined = new(w.beat.Unconfined)
+	}
+	if w.beat.GPUFault != "" {
+		s.GPUFault = new(w.beat.GPUFault)
 	}
 	if !w.seenAt.IsZero() {
 		s.Seen = new(w.seenAt.UTC())
@@ -135,6 +151,9 @@ func (c *Core) view(w *worker) Worker {
 	}
 	if s.Running == nil {
 		s.Running = []task.Busy{}
+	}
+	if s.GPUs == nil && w.reads(task.GPUsVersion) {
+		s.GPUs = []task.GPU{}
 	}
 	for _, h := range w.assigned {
 		s.Held += h.tasks

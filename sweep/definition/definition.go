@@ -5,8 +5,8 @@
 // and a way out. The schema is the commented example projects/template/tasks.yml; a test holds the
 // two together.
 //
-// Everything here is pure but Load, which reads a project's folder; all of it is safe for concurrent
-// use.
+// Everything here is pure but Load, which reads a project's folder; all of it is safe for
+// concurrent use.
 package definition
 
 import (
@@ -98,8 +98,7 @@ type Task struct {
 	Retry task.Retry
 	// failed tasks that stop the sweep; 0 is never
 	MaxFailures int
-	// for each task: 0, a whole number, or 1/n
-	GPUs float64
+	GPUs        task.GPUs // for each task
 	// patterns of the files that count for --missing; none: all
 	Code    []string
 	Metrics []metric.Rule // in file order
@@ -107,9 +106,8 @@ type Task struct {
 	// print it as a JSON line
 	Objective metric.Objective
 
-	Places      Places       // of flags, and of what has names in braces
-	NewKeys     bool         // of File, while it is read
-	Unsupported *fault.Fault // what it asks for that no run can give it yet; nil: nothing
+	Places  Places // of flags, and of what has names in braces
+	NewKeys bool   // of File, while it is read
 }
 
 // Task returns the definition of that name. The error is an *UnknownTask.
@@ -137,6 +135,7 @@ func (u *UnknownTask) Error() string {
 	if u.Nearest == "" || !slices.Contains(u.Known, u.Nearest) {
 		return fmt.Sprintf("no task %s in %s; its tasks: %s", fault.Quote(u.Name), FileName, known)
 	}
-	return fmt.Sprintf("no task %s in %s; did you mean %q? (tasks: %s)", fault.Quote(u.Name), FileName,
+	return fmt.Sprintf("no task %s in %s; did you mean %q? (tasks: %s)", fault.Quote(u.Name),
+		FileName,
 		u.Nearest, known)
 }

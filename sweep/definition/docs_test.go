@@ -10,7 +10,7 @@ import (
 // The tasks.yml that pages for people show can be read.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	for _, page := range []string{"migration.md", "programs.md"} {
+	for _, page := range []string{"gpus.md", "migration.md", "programs.md"} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			data, err := os.ReadFile("../../docs/" + page)

@@ -43,7 +43,9 @@ func readEnv(r *reader, f *File, v value) {
 func (r *reader) environment(v value, place func(key string, at fault.Fault)) (all []Variable) {
 	entries, _ := r.Mapping(v)
 	for _, e := range entries {
-		r.variable(e.Key, e.Name)
+		if r.variable(e.Key, e.Name) && slices.Contains(gpuVariables, e.Name) {
+			r.gpuVariables = append(r.gpuVariables, variableAt{e.Key, e.Name})
+		}
 		if yamlfile.IsNull(e.Value.Node) {
 			r.Fault(e.Key, "has no value", fmt.Sprintf(`write %s: "" for an empty one`,
 				fault.Printable(e.Name)))
@@ -65,12 +67,42 @@ func (r *reader) environment(v value, place func(key string, at fault.Fault)) (a
 	return all
 }
 
+// variableAt is where a variable is set.
+type variableAt struct {
+	at   value
+	name string
+}
+
+// refuseGPUVariables refuses variables that a worker sets for attempts with GPUs.
+func (r *reader) refuseGPUVariables(all []variableAt, remedy string) {
+	for _, v := range all {
+		r.Fault(v.at, gpuVariableProblem(v.name), remedy)
+	}
+}
+
+func gpuVariableProblem(name string) string {
+	return "of tasks with gpus, " + name + " names the GPUs that each is given"
+}
+
+// GPUVariable returns what is wrong with the environment of a definition if its tasks get GPUs, and
+// a remedy; "": nothing.
+func (f *File) GPUVariable(t Task) (problem, remedy string) {
+	for _, v := range slices.Concat(t.Env, f.Env) {
+		if slices.Contains(gpuVariables, v.Name) {
+			return gpuVariableProblem(v.Name), "remove " + v.Name + " from env in " + FileName
+		}
+	}
+	return "", ""
+}
+
 func readSecrets(r *reader, f *File, v value) {
 	for _, e := range r.words(v) {
 		if strings.Contains(e.Value, "=") {
 			name, _, _ := strings.Cut(e.Value, "=")
 			r.Fault(e, "a secret's value does not belong in this file",
 				"write the name only: "+fault.Printable(name))
+		} else if slices.Contains(gpuVariables, e.Value) {
+			r.Fault(e, e.Value+" is no secret", "remove it, or write it in env")
 		} else if r.variable(e, e.Value) {
 			f.Secrets = append(f.Secrets, e.Value)
 		}
@@ -101,7 +133,8 @@ func readVolumes(r *reader, f *File, v value) {
 		parts := strings.Split(e.Value, ":")
 		switch {
 		case len(parts) < 2 || len(parts) > 3:
-			r.Fault(e, fault.Quote(e.Value)+" is not a volume", "write SOURCE:TARGET or SOURCE:TARGET:ro")
+			r.Fault(e, fault.Quote(e.Value)+" is not a volume",
+				"write SOURCE:TARGET or SOURCE:TARGET:ro")
 		case !path.IsAbs(parts[0]) && parts[0] != "~" && !strings.HasPrefix(parts[0], "~/"):
 			r.Fault(e, "the source "+fault.Quote(parts[0])+" is not an absolute path",
 				"begin it with / or ~/, as on the host")

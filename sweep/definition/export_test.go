@@ -19,6 +19,7 @@ func Keys() map[string][]string {
 		"container": names(containerKeys()),
 		"task":      names(taskKeys()),
 		"retry":     names(retryKeys()),
+		"gpus":      names(gpusKeys()),
 	}
 }
 

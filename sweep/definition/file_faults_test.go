@@ -57,6 +57,8 @@ func TestFileFaults(t *testing.T) {
 			`1:11: secrets[0]: "a-b" is not a valid variable name; begin it with a letter or _, go on with letters, digits and _`},
 		{"secret of ours", "secrets: [SLOT]",
 			`1:11: secrets[0]: SLOT is set by the worker for every attempt; choose another name`},
+		{"secret GPUs", "secrets: [CUDA_VISIBLE_DEVICES]",
+			`1:11: secrets[0]: CUDA_VISIBLE_DEVICES is no secret; remove it, or write it in env`},
 		{"secret twice", "secrets: [A, A]", `1:14: secrets[1]: "A" is there twice; remove one`},
 		{"secret in env", "env: {A: b}\nsecrets: [B, A]",
 			`2:14: secrets[1]: A is in env too; remove it from env if it is secret`},
@@ -124,6 +126,31 @@ func TestOwnVariables(t *testing.T) {
 			"tasks.yml:1:7: env." + name + ": " + name +
 				" is set by the worker for every attempt; choose another name",
 		})
+	}
+}
+
+// The variables of GPUs are the worker's only where tasks get some.
+func TestGPUVariables(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"} {
+		for _, gpus := range []string{"", ", gpus: 0"} {
+			f := read(t, "tasks:\n  a: {command: [x], env: {"+name+": '0'}"+gpus+"}\n"+
+				"  b: {command: [x], gpus: 1}")
+			for i, want := range []string{name, ""} {
+				problem, remedy := f.GPUVariable(f.Tasks[i])
+				if (problem == "") != (want == "") || !strings.Contains(remedy, want) {
+					t.Errorf("%s: %q, %q", f.Tasks[i].Name, problem, remedy)
+				}
+			}
+		}
+		of := "of tasks with gpus, " + name + " names the GPUs that each is given; "
+		checkFaults(t, "tasks:\n  a: {command: [x], gpus: 1, env: {"+name+": '0'}}", []string{
+			"tasks.yml:2:36: tasks.a.env." + name + ": " + of +
+				"remove it, or gpus, for tasks that all use the GPUs it names"})
+		checkFaults(t, "env: {"+name+": '0'}\ntasks:\n  a: {command: [x]}\n  b: {command: [x], gpus: 1/2}",
+			[]string{"tasks.yml:1:7: env." + name + ": " + of +
+				"remove it, as b has gpus, or write it in env of the tasks without"})
+		read(t, "env: {"+name+": '0'}\ntasks: {a: {command: [x]}}")
 	}
 }
 

@@ -25,6 +25,8 @@ func FuzzRead(f *testing.F) {
 		"tasks: {a: {command: x > y}}", "\xff", "? [a]\n: b",
 		"env: {<<: [{A: 1}, {B: 2}]}\ntasks: {a: {command: [\"{host}\"]}}\n---\nb",
 		"tasks: {a: {command: [x], timeout: 1d, gpus: 1/3}}",
+		"tasks: {a: {command: [x], gpus: {count: 1/3, memory: 12g, name: 'A100|H100'}}}",
+		"tasks: {a: {command: [x], gpus: {count: 0, name: '(?=x)'}}}",
 		"container: {shm: 2g, memory: 6m}\ntasks: {a-1: {metrics: {a: '(?=x)'}}}", "*a : &a b",
 		"image: !!binary aaaa",
 	} {
@@ -75,7 +77,7 @@ func checkFile(t *testing.T, f *definition.File) {
 	}
 	for _, task := range f.Tasks {
 		if len(task.Command) == 0 || task.Command[0] == "" || task.Timeout < 0 || task.Grace < 0 ||
-			!(task.GPUs >= 0) {
+			task.GPUs.Check() != nil {
 			t.Errorf("bad task: %+v", task)
 		}
 		if task.EachWorker && task.Parameters != "" {

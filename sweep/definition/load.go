@@ -12,10 +12,10 @@ import (
 )
 
 // Load reads the tasks.yml of the project in dir, and sees that the project has the paths that it
-// names. Reserved are the names that no definition may have, the subcommands of run-tasks. The error
-// is a fault.List of every fault in the order of the text, and then the *File is nil; a folder or
-// file that is missing, is of the wrong kind or cannot be read is a fault too. Warnings may come
-// with and without an error. It writes nothing, and opens no named pipe.
+// names. Reserved are the names that no definition may have, the subcommands of run-tasks. The
+// error is a fault.List of every fault in the order of the text, and then the *File is nil; a
+// folder or file that is missing, is of the wrong kind or cannot be read is a fault too. Warnings
+// may come with and without an error. It writes nothing, and opens no named pipe.
 func Load(dir string, reserved []string) (*File, fault.List, error) {
 	if f, ok := checkFolder(dir); !ok {
 		return nil, nil, fault.List{f}

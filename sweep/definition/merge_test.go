@@ -33,19 +33,18 @@ tasks:
 `)
 	command := []string{"python3", "train.py"}
 	want := []definition.Task{
-		{Name: "base", Timeout: 2 * time.Hour, GPUs: 1, Retry: task.Retry{Error: 1, Lost: 3}},
-		{Name: "long", Timeout: 24 * time.Hour, GPUs: 1,
+		{Name: "base", Timeout: 2 * time.Hour, GPUs: task.GPUs{Count: 1}, Retry: task.Retry{Error: 1, Lost: 3}},
+		{Name: "long", Timeout: 24 * time.Hour, GPUs: task.GPUs{Count: 1},
 			Retry: task.Retry{Error: 1, Lost: 3}},
 		{Name: "other", Retry: task.Retry{Error: 1, Lost: 5}},
 		{
-			Name: "both", Timeout: time.Minute, GPUs: 1, Retry: task.Retry{Error: 1, Lost: 3},
+			Name: "both", Timeout: time.Minute, GPUs: task.GPUs{Count: 1}, Retry: task.Retry{Error: 1, Lost: 3},
 			Metrics: []metric.Rule{{Name: "loss", Pattern: "(a)"}},
 		},
 		{Name: "key", Retry: task.Retry{Lost: 3},
 			Metrics: []metric.Rule{{Name: "acc", Pattern: "(b)"}}},
 	}
 	for i := range want {
-		f.Tasks[i].Unsupported = nil // TestGPUs
 		want[i].Command, want[i].Grace = command, definition.DefaultGrace
 	}
 	want[4].Command = []string{"x"}

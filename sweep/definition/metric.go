@@ -149,7 +149,8 @@ type patternError struct{ problem, remedy string }
 func explainPattern(err error) *patternError {
 	var parse *syntax.Error
 	if !errors.As(err, &parse) {
-		return &patternError{"is not a regular expression: " + fault.Printable(err.Error()), syntaxPage}
+		return &patternError{"is not a regular expression: " + fault.Printable(err.Error()),
+			syntaxPage}
 	}
 	for _, start := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
 		if strings.HasPrefix(parse.Expr, start) {

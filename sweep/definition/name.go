@@ -15,7 +15,6 @@ const maxOutputName = 255 // bytes, the length of a file name on Linux
 var ownVariables = []string{
 	"SWEEP_ID", "TASK_ID", "TASK_INDEX", "ATTEMPT", "RESUMED", "OUTPUT_DIR", "WORKER",
 	"WORKER_PROCESS", "HOST", "SLOT", "SECRETS_DIR",
-	"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
 }
 
 // checkDefinitionName checks the name of a definition; folded has the names before it in lower
@@ -49,6 +48,9 @@ func (r *reader) checkDefinitionName(e entry, folded map[string]string) bool {
 	}
 	return false
 }
+
+// gpuVariables are set by the worker for attempts that need GPUs.
+var gpuVariables = []string{"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"}
 
 // variable checks the name of a variable of the environment.
 func (r *reader) variable(v value, name string) bool {

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mlframework/internal/yamlfile"
@@ -15,9 +16,9 @@ const maxBytes = 1 << 20
 const exampleTasks = "tasks: {hello: {command: [echo, hello]}}"
 
 // read reads the text of a tasks.yml. The error is a fault.List of every fault in the order of the
-// text, and then the *File is nil. A text that is not YAML has one fault, without a column. Warnings
-// may come with and without an error. Project is the folder that paths are looked for in; "" when it
-// is not known.
+// text, and then the *File is nil. A text that is not YAML has one fault, without a column.
+// Warnings may come with and without an error. Project is the folder that paths are looked for in;
+// "" when it is not known.
 func read(file string, data []byte, project string, reserved []string) (*File, fault.List, error) {
 	if len(data) > maxBytes {
 		return nil, nil, fault.List{{File: file,
@@ -44,6 +45,8 @@ type reader struct {
 	*yamlfile.Reader
 	project  string
 	reserved []string
+	// gpuVariables are those of env that tasks with GPUs must not have, not yet judged
+	gpuVariables []variableAt
 }
 
 // fileKeys returns the keys at the top of the file. (A function, as the readers refer to both
@@ -82,6 +85,10 @@ func (r *reader) readFile(f *File, root value) {
 	}
 	r.checkSecrets(f, present["secrets"])
 	r.checkPaths(f, present["copy"])
+	if i := slices.IndexFunc(f.Tasks, func(t Task) bool { return t.GPUs.Count > 0 }); i >= 0 {
+		r.refuseGPUVariables(r.gpuVariables, "remove it, as "+f.Tasks[i].Name+" has gpus, "+
+			"or write it in env of the tasks without")
+	}
 }
 
 func readTasks(r *reader, f *File, v value) {

@@ -50,7 +50,6 @@ func TestRead(t *testing.T) {
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
-	got.Tasks[1].Unsupported = nil // TestGPUs
 	want := &definition.File{
 		Image: "python:3.12-slim",
 		Env: []definition.Variable{
@@ -72,7 +71,7 @@ func TestRead(t *testing.T) {
 			Command:    []string{"python3", "-u", "train.py", "0.10", "007", "~", "yes", ""},
 			Parameters: "parameters.yml", FlagsSpace: true, SwitchValue: true,
 			Timeout: 90 * time.Minute, Retry: task.Retry{Error: 1, OOM: 2, Lost: 3},
-			MaxFailures: 10, GPUs: 0.5,
+			MaxFailures: 10, GPUs: task.GPUs{Count: 0.5},
 			Metrics: []metric.Rule{
 				{Name: "accuracy", Pattern: `validation accuracy[ =:]+([-+0-9.eE]+)`},
 				{Name: "loss", Pattern: `loss (?P<unit>\w+) (?P<value>\d+)`},

@@ -58,12 +58,14 @@ func TestSchemaIsComplete(t *testing.T) {
 	got[""] = append(got[""], keys(file.Rest)...)
 	for _, task := range file.Tasks {
 		got["task"] = append(got["task"], keys(task)...)
-		if retry, found := task["retry"]; found {
-			var counts map[string]yaml.Node
-			if err := retry.Decode(&counts); err != nil {
-				t.Fatal(err)
+		for _, inner := range []string{"retry", "gpus"} {
+			if node, found := task[inner]; found {
+				var mapping map[string]yaml.Node
+				if err := node.Decode(&mapping); err != nil {
+					t.Fatal(err)
+				}
+				got[inner] = append(got[inner], keys(mapping)...)
 			}
-			got["retry"] = append(got["retry"], keys(counts)...)
 		}
 	}
 	want := definition.Keys()

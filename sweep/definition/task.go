@@ -3,10 +3,8 @@ package definition
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -20,8 +18,6 @@ import (
 const (
 	maxRetries  = 100
 	maxFailures = 1_000_000_000
-	maxGPUs     = 64 // for one task
-	maxShares   = 16 // tasks on one GPU
 )
 
 // taskKeys returns the keys of one task definition.
@@ -74,10 +70,16 @@ func retryKeys() []key[task.Retry] {
 func (r *reader) readTask(e entry) Task {
 	t := Task{Name: e.Name, Grace: DefaultGrace, Retry: task.Retry{Lost: DefaultRetryLost}}
 	e.Value.Example = fault.Printable(e.Name) + ": {command: [python3, -u, train.py]}"
+	before := len(r.gpuVariables)
 	present, ok := object(r, e.Value, &t, taskKeys(), place{
 		here: "inside a task", others: names(fileKeys()),
 		there: "write it at the top of the file, outside tasks",
 	})
+	if t.GPUs.Count > 0 {
+		r.refuseGPUVariables(r.gpuVariables[before:],
+			"remove it, or gpus, for tasks that all use the GPUs it names")
+	}
+	r.gpuVariables = r.gpuVariables[:before]
 	if !ok {
 		return t
 	}
@@ -235,37 +237,6 @@ func readCode(r *reader, t *Task, v value) {
 		default:
 			t.Code = append(t.Code, strings.TrimPrefix(e.Value, "./"))
 		}
-	}
-}
-
-// readGPUs accepts a share as 1/n or as a decimal that is within a hundredth of it: 0.33 is a
-// third.
-func readGPUs(r *reader, t *Task, v value) {
-	text, ok := r.Text(v)
-	if !ok {
-		return
-	}
-	gpus, err := strconv.ParseFloat(text, 64)
-	if n, share := strings.CutPrefix(text, "1/"); share {
-		gpus, err = strconv.ParseFloat(n, 64)
-		gpus = 1 / gpus
-	}
-	n := math.Round(1 / gpus)
-	switch {
-	case err == nil && gpus >= 0 && gpus <= maxGPUs && gpus == math.Trunc(gpus):
-		t.GPUs = math.Abs(gpus) // no -0
-	case err == nil && n >= 2 && n <= maxShares && math.Abs(gpus*n-1) <= 0.01+1e-9:
-		t.GPUs = 1 / n
-	default:
-		r.Fault(v, fault.Quote(text)+" is not a number of GPUs",
-			fmt.Sprintf(
-				"write a whole number up to %d, or a share such as 0.5, 0.25 or 1/3, down to 1/%d",
-				maxGPUs, maxShares))
-	}
-	if t.GPUs > 0 {
-		f := r.FaultAt(v, "GPUs are not handed out yet", "remove gpus: "+fault.Printable(text)+
-			" (with --local a program finds the GPUs of this machine by itself)")
-		t.Unsupported = &f
 	}
 }
 

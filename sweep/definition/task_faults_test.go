@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mlframework/sweep/definition"
+	"mlframework/sweep/task"
 )
 
 // Each text stands in a task "a" after its command, from line 4 and column 5.
@@ -95,6 +96,44 @@ func TestTaskFaults(t *testing.T) {
 			`4:11: tasks.a.gpus: "all" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
 		{"gpus fraction above one", "gpus: 1.5",
 			`4:11: tasks.a.gpus: "1.5" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
+		{"gpus share of infinitely many", "gpus: 1/inf",
+			`4:11: tasks.a.gpus: "1/inf" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
+		{"gpus share of a part", "gpus: 1/0.5",
+			`4:11: tasks.a.gpus: "1/0.5" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
+		{"gpus share of none", "gpus: 1/0",
+			`4:11: tasks.a.gpus: "1/0" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
+		{"gpus negative share", "gpus: 1/-2",
+			`4:11: tasks.a.gpus: "1/-2" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
+		{"gpus share of too many", "gpus: 1/17",
+			`4:11: tasks.a.gpus: "1/17" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
+		{"gpus list", "gpus: [0, 1]",
+			`4:11: tasks.a.gpus: is a list, not a single value; write gpus: 1`},
+		{"gpus nothing", "gpus: {}",
+			`4:11: tasks.a.gpus: says nothing; write gpus: {count: 1, memory: 12g, name: "A100|H100"}`},
+		{"gpus key", "gpus: {mem: 12g}",
+			`4:12: tasks.a.gpus: unknown key "mem"; the keys here are: count, memory, name`},
+		{"gpus key, near", "gpus: {memroy: 12g}",
+			`4:12: tasks.a.gpus: unknown key "memroy"; did you mean "memory"?`},
+		{"gpus count", "gpus: {count: some}",
+			`4:19: tasks.a.gpus.count: "some" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
+		{"gpus none with memory", "gpus: {memory: 12g, count: 0}",
+			`4:32: tasks.a.gpus.count: memory and name are those of GPUs, and count is 0; write count: 1, or gpus: 0 for tasks without GPUs`},
+		{"gpus memory without unit", "gpus: {memory: 12}",
+			`4:20: tasks.a.gpus.memory: 12 has no unit; write one: 12m or 12g`},
+		{"gpus memory word", "gpus: {memory: much}",
+			`4:20: tasks.a.gpus.memory: "much" is not a size; write one such as 512m or 2g`},
+		{"gpus memory small", "gpus: {memory: 12k}",
+			`4:20: tasks.a.gpus.memory: 12k is too small; write 1m or more`},
+		{"gpus memory empty", "gpus: {memory: }",
+			`4:20: tasks.a.gpus.memory: has no value; write memory: 12g`},
+		{"gpus name", `gpus: {name: "A100("}`,
+			`4:18: tasks.a.gpus.name: is not a regular expression: missing closing ): "A100("; write name: "A100|H100"`},
+		{"gpus name of Python", `gpus: {name: "(?!T4)"}`,
+			`4:18: tasks.a.gpus.name: lookaround (?!...) is not known here: patterns are RE2, not Python's; write name: "A100|H100"`},
+		{"gpus name long", "gpus: {name: " + strings.Repeat("x", 129) + "}",
+			`4:18: tasks.a.gpus.name: the name of a GPU is longer than 128 bytes; write name: "A100|H100"`},
+		{"gpus name list", "gpus: {name: [A100, H100]}",
+			`4:18: tasks.a.gpus.name: is a list, not a single value; write name: "A100|H100"`},
 		{"objective word", "objective: maximise accuracy",
 			`4:16: tasks.a.objective: unknown word "maximise"; did you mean "maximize"?`},
 		{"objective order", "objective: accuracy",
@@ -156,20 +195,20 @@ func TestDurations(t *testing.T) {
 
 func TestGPUs(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]float64{
-		"0": 0, "1": 1, "8": 8, "2.0": 2, "0.5": 0.5, "0.25": 0.25, "0.33": 1.0 / 3,
-		"0.3333": 1.0 / 3, "1/3": 1.0 / 3,
-		"0.125": 0.125, "1/16": 1.0 / 16, "-0": 0,
+	for text, want := range map[string]task.GPUs{
+		"0": {}, "1": {Count: 1}, "8": {Count: 8}, "2.0": {Count: 2}, "0.5": {Count: 0.5},
+		"0.25": {Count: 0.25}, "0.33": {Count: 1.0 / 3}, "0.3333": {Count: 1.0 / 3},
+		"1/3": {Count: 1.0 / 3}, "0.125": {Count: 0.125}, "1/16": {Count: 1.0 / 16}, "-0": {},
+		"{count: 2}": {Count: 2}, "{count: 0}": {}, "{count: 0.33}": {Count: 1.0 / 3},
+		"{memory: 12g}":                  {Count: 1, Memory: 12 << 30},
+		"{memory: 12GB}":                 {Count: 1, Memory: 12 << 30},
+		"{memory: 1.5GiB, count: 1/2}":   {Count: 0.5, Memory: 3 << 29},
+		`{name: "A100|H100"}`:            {Count: 1, Name: "A100|H100"},
+		"{name: 4090, count: 4}":         {Count: 4, Name: "4090"},
+		"{<<: {memory: 8g}, name: A100}": {Count: 1, Memory: 8 << 30, Name: "A100"},
 	} {
 		if got := oneTask(t, "gpus: "+text).GPUs; got != want {
 			t.Errorf("%s is %v, not %v", text, got, want)
-		}
-		switch refused := oneTask(t, "gpus: "+text).Unsupported; {
-		case (refused != nil) != (want > 0):
-			t.Errorf("gpus: %s: %v", text, refused)
-		case refused != nil && !strings.HasPrefix(refused.String(),
-			"tasks.yml:4:11: tasks.a.gpus: GPUs are not handed out yet; remove gpus: "+text):
-			t.Error(refused)
 		}
 	}
 	for _, text := range []string{"-1", "0.3", "0.7", "0.99", "65", "nan", "inf", "1/0", "1/17",

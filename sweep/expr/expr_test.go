@@ -182,8 +182,9 @@ func TestErrorsNameThePlaceAndTheWayOut(t *testing.T) {
 		"a=5 and": "column 8: a comparison is missing here; write NAME = VALUE",
 		"a": "column 2: a comparison is missing after a; " + compare +
 			", or a = true if it is a boolean",
-		"a ** 2 < 3":          "column 3: there is no operator **; write a product, a * a",
-		"(a + b) ** 2 < 3":    "column 9: there is no operator **; write a product, (a + b) * (a + b)",
+		"a ** 2 < 3": "column 3: there is no operator **; write a product, a * a",
+		"(a + b) ** 2 < 3": "column 9: there is no operator **; write a product, (a + b) * (a " +
+			"+ b)",
 		"!(a = 1)":            "column 1: ! stands alone; write not, as in not (...)",
 		"a=6 and !b":          "column 9: ! stands alone; write not, as in not (...)",
 		"seconds > 1x":        "column 11: \"1x\" is not a duration; write 90m",
@@ -199,16 +200,19 @@ func TestErrorsNameThePlaceAndTheWayOut(t *testing.T) {
 			", or a = true if it is a boolean",
 		"not a": "column 6: a comparison is missing after a; " + compare +
 			", or a = true if it is a boolean",
-		"a + b":           "column 6: a comparison is missing after b; " + compare,
-		"a not b":         "column 3: a comparison is missing after a; write not before it, or not in",
-		"(a=6":            "column 1: this ( is never closed; add a )",
-		"(a":              "column 1: this ( is never closed; add a )",
-		"(a=6 x":          "column 6: unexpected \"x\"; join comparisons with and, or",
-		"a=6)":            `column 4: unexpected ")"; join comparisons with and, or`,
-		"1 < a < 9":       `column 7: unexpected "<"; join comparisons with and, or`,
-		"(a=6)=1":         `column 6: unexpected "="; join comparisons with and, or`,
-		"a=(b=4)":         "column 2: = needs a value, and a comparison follows it; write a value there",
-		"a + (b=4)":       "column 3: + needs a value, and a comparison follows it; write a value there",
+		"a + b": "column 6: a comparison is missing after b; " + compare,
+		"a not b": "column 3: a comparison is missing after a; write not before it, or " +
+			"not in",
+		"(a=6":      "column 1: this ( is never closed; add a )",
+		"(a":        "column 1: this ( is never closed; add a )",
+		"(a=6 x":    "column 6: unexpected \"x\"; join comparisons with and, or",
+		"a=6)":      `column 4: unexpected ")"; join comparisons with and, or`,
+		"1 < a < 9": `column 7: unexpected "<"; join comparisons with and, or`,
+		"(a=6)=1":   `column 6: unexpected "="; join comparisons with and, or`,
+		"a=(b=4)": "column 2: = needs a value, and a comparison follows it; write a " +
+			"value there",
+		"a + (b=4)": "column 3: + needs a value, and a comparison follows it; write a " +
+			"value there",
 		"x=1":             "column 1: there is no column x; write another",
 		"a=1 or x*2":      "column 8: there is no column x; write another",
 		"x * a < 1":       "column 1: there is no column x; write another",
@@ -240,7 +244,8 @@ func TestErrorsNameThePlaceAndTheWayOut(t *testing.T) {
 		"a in [1, 2":      "column 6: this [ is never closed; add a ]",
 		"a in []":         "column 7: a value is missing after [; " + value,
 		"a in [1,]":       "column 9: a value is missing after ,; " + value,
-		"a~'[x'":          "column 3: missing closing ]: `[x`; write a regular expression as in Go (RE2)",
+		"a~'[x'": "column 3: missing closing ]: `[x`; write a regular expression as in " +
+			"Go (RE2)",
 		"a~":              "column 3: a value is missing after ~; " + value,
 		"a ! 3":           "column 3: ! stands alone; write != or !~, or the word not",
 		"a=1 or b = 'fai": "column 12: this ' is never closed; add a '",
@@ -282,16 +287,23 @@ func TestMatchRefusesWhatIsSuspicious(t *testing.T) {
 		"optimizer = 1": "false", "optimizer != 1": "true", "optimizer in [1, x]": "false",
 		"none + 1 = 2": "false", "none + 1 not in [2]": "false",
 		"zero != 0 and a / zero = 1": "false", "zero = 0 or a / zero = 1": "true",
-		"a / zero = 1":                 "column 3: division by zero: zero is 0; put a condition such as x != 0 and before it",
-		"a=6 and not a % (b - 4) = 0":  "column 15: division by zero: b - 4 is 0; put a condition such as x != 0 and before it",
-		"a / zero not in [1]":          "column 3: division by zero: zero is 0; put a condition such as x != 0 and before it",
-		"log(zero) < 1":                "column 5: log of 0, which is not positive; put a condition such as x > 0 and before it",
-		"log10(a - 7) < 1":             "column 9: log10 of -1, which is not positive; put a condition such as x > 0 and before it",
-		"2 * optimizer < 1":            `column 5: optimizer is "sgd", which is text; arithmetic needs numbers`,
-		"a < 1 or optimizer < 3":       `column 10: optimizer is "sgd", which is text, and < compares it with a number; ` + together,
-		"3 >= optimizer":               `column 6: optimizer is "sgd", which is text, and >= compares it with a number; ` + together,
-		"a + 1 > 'big'":                `column 9: 'big' is text, and > compares it with a number; ` + together,
-		"a / zero = 1 or 2 * adam = 1": "column 3: division by zero: zero is 0; put a condition such as x != 0 and before it",
+		"a / zero = 1": "column 3: division by zero: zero is 0; put a condition " +
+			"such as x != 0 and before it",
+		"a=6 and not a % (b - 4) = 0": "column 15: division by zero: b - 4 is 0; put a " +
+			"condition such as x != 0 and before it",
+		"a / zero not in [1]": "column 3: division by zero: zero is 0; put a condition " +
+			"such as x != 0 and before it",
+		"log(zero) < 1": "column 5: log of 0, which is not positive; put a " +
+			"condition such as x > 0 and before it",
+		"log10(a - 7) < 1": "column 9: log10 of -1, which is not positive; put a " +
+			"condition such as x > 0 and before it",
+		"2 * optimizer < 1":      `column 5: optimizer is "sgd", which is text; arithmetic needs numbers`,
+		"a < 1 or optimizer < 3": `column 10: optimizer is "sgd", which is text, and < compares it with a number; ` + together,
+		"3 >= optimizer":         `column 6: optimizer is "sgd", which is text, and >= compares it with a number; ` + together,
+		"a + 1 > 'big'": `column 9: 'big' is text, and > compares it with a number; ` +
+			together,
+		"a / zero = 1 or 2 * adam = 1": "column 3: division by zero: zero is 0; put a condition " +
+			"such as x != 0 and before it",
 	} {
 		e, err := expr.Parse(expression, row)
 		if err != nil {

@@ -61,7 +61,7 @@ type member struct {
 	slots   []slot // of Reason
 	end     int    // of what of Reason counts
 	several bool   // their reasons differ
-	differs uint64 // in these slots, by bits; what has more differs there
+	differs []int  // of each slot the length, from its beginning, of what differs there
 }
 
 // group is the group as it is shown.
@@ -74,12 +74,10 @@ func (g *member) group() Group {
 	at := 0
 	for i, s := range g.slots {
 		b.WriteString(g.Reason[at:s.from])
-		if i > 63 || g.differs>>i&1 != 0 {
+		if g.differs[i] > 0 {
 			b.WriteString(Masked)
-		} else {
-			b.WriteString(g.Reason[s.from:s.to])
 		}
-		at = s.to
+		at = s.from + g.differs[i]
 	}
 	b.WriteString(g.Reason[at:g.end])
 	if g.end < len(g.Reason) && !strings.HasSuffix(b.String(), Masked) {
@@ -91,13 +89,28 @@ func (g *member) group() Group {
 
 // compare notes where the reason of another failure differs.
 func (g *member) compare(reason string, slots []slot) {
-	g.several = true
-	for i := range min(len(slots), len(g.slots), 64) {
+	if !g.several {
+		g.several, g.differs = true, make([]int, len(g.slots))
+	}
+	for i := range min(len(slots), len(g.slots)) {
 		a, b := g.slots[i], slots[i]
-		if g.Reason[a.from:a.to] != reason[b.from:b.to] {
-			g.differs |= 1 << i
+		g.differs[i] = max(g.differs[i], differing(g.Reason[a.from:a.to], reason[b.from:b.to]))
+	}
+}
+
+// differing returns how much of a, from its beginning, is not in b: all but the last elements of a
+// path that both have.
+func differing(a, b string) int {
+	if a == b {
+		return 0
+	}
+	from := len(a)
+	for n := 1; n < min(len(a), len(b)) && a[len(a)-n] == b[len(b)-n]; n++ {
+		if c := a[len(a)-n]; c == '/' || c == '\\' {
+			from = len(a) - n
 		}
 	}
+	return from
 }
 
 // counter counts failures by group.

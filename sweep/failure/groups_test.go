@@ -106,6 +106,34 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// Of a path that differs the last elements stay where all have them.
+func TestGroupsOfPaths(t *testing.T) {
+	t.Parallel()
+	for want, reasons := range map[string][]string{
+		"can't open file '…/mian.py': No": {"can't open file '/home/u/outputs/nn-7/0/mian.py': No",
+			"can't open file '/home/u/outputs/nn-7/11/mian.py': No"},
+		"no file '…/data/a.gz'": {"no file '/o/nn-7/0/data/a.gz'",
+			"no file '/o/nn-7/1/data/a.gz'"},
+		"no file …/a.gz": {"no file /o/nn-7/0/data/a.gz", "no file /o/nn-7/1/data/a.gz",
+			"no file /o/nn-7/2/more/a.gz"},
+		"no file …":          {"no file /o/0/a/x.pt", "no file /o/1/a/x.pt", "no file /o/1/a/y.pt"},
+		"no file …/x.pt":     {"no file data.d/x.pt", "no file /o/data.d/x.pt"},
+		"bad at …":           {"bad at /o/0/ab.py", "bad at /o/0/b.py"},
+		"bad at …/a.py:7":    {"bad at /o/0/a.py:7", "bad at /o/1/a.py:7"},
+		`no file '…\x.pt'`:   {`no file 'C:\o\0\x.pt'`, `no file 'C:\o\1\x.pt'`},
+		"took … of /tmp/all": {"took 5 of /tmp/all", "took 15 of /tmp/all"},
+	} {
+		var all []failure.Failure
+		for i, reason := range reasons {
+			all = append(all, failure.Failure{Class: "error", Reason: reason, Index: int64(i)})
+		}
+		groups, _ := groupsOf(t, all)
+		if len(groups) != 1 || groups[0].Reason != want {
+			t.Errorf("%+v, want %q", groups, want)
+		}
+	}
+}
+
 // Among many different texts the frequent ones are counted exactly, wherever they stand.
 func TestGroupsOfManyTexts(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,8 @@ func saysError(line string) bool {
 		number := strings.TrimLeft(value, "=: ")
 		measured := number != value && number != "" &&
 			(isDigit(number[0]) || number[0] == '-' || number[0] == '.')
-		return found && !(measured && strings.Contains(line, word)) // KeyError: 1 is not a measurement
+		// KeyError: 1 is not a measurement
+		return found && !(measured && strings.Contains(line, word))
 	})
 }
 

@@ -294,6 +294,7 @@ type key struct {
 	of      table.Column
 	texts   []string // of the numbers from 1 on
 	numbers map[string]uint32
+	last    uint32 // of the value before
 }
 
 func newKey(name string, of table.Column) *key {
@@ -305,12 +306,16 @@ func (k *key) number(r *table.Row) uint32 {
 	if !ok {
 		return 0
 	}
+	if k.last > 0 && k.texts[k.last-1] == text {
+		return k.last
+	}
 	n, known := k.numbers[text]
 	if !known {
 		k.texts = append(k.texts, text)
 		n = uint32(len(k.texts))
 		k.numbers[text] = n
 	}
+	k.last = n
 	return n
 }
 

@@ -359,6 +359,10 @@ func TestWrite(t *testing.T) {
 	write("80 columns", both, repeats(), text(80))
 	write("60 columns", both, repeats(), text(60))
 	write("40 columns", one, repeats()[:9], text(40))
+	one.By = append(one.By, "seed")
+	write("the same in all", one, []table.Row{repeats()[0], repeats()[3], repeats()[6]}, text(80))
+	write("one group, 30 columns", one, repeats()[:1], text(30))
+	one.By = one.By[:2]
 	odd := []table.Row{ended(0, "lr=\x1b[31m unit==1+1 accuracy:1")}
 	write("text that is not only text", one, odd, text(80))
 	write("CSV", both, append(repeats(), odd...),

@@ -86,7 +86,7 @@ func MissingText(all []Missing) string {
 func (t Table) WriteText(w io.Writer, width int) error {
 	var columns []table.GridColumn
 	for _, name := range t.By {
-		columns = append(columns, table.GridColumn{Name: name, Worth: worthBy})
+		columns = append(columns, table.GridColumn{Name: name, Worth: worthBy, Fold: true})
 	}
 	for i, m := range t.Metrics {
 		columns = append(columns, t.columnsOf(m, i == 0)...)

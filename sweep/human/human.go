@@ -154,3 +154,16 @@ func needsQuote(r rune) bool {
 	return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
 		!strings.ContainsRune("@%+=:,./-_", r)
 }
+
+// Truncate bounds a text that is shown in a table or a line, in characters.
+func Truncate(text string) string {
+	const most = 300
+	n := 0
+	for at := range text {
+		if n == most {
+			return text[:at] + "…"
+		}
+		n++
+	}
+	return text
+}

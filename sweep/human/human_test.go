@@ -2,6 +2,7 @@ package human_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"mlframework/sweep/human"
@@ -23,6 +24,18 @@ func TestNumbersAndDurations(t *testing.T) {
 		1234567: "1.23457e+06", nan: "nan"} {
 		if got := human.Number(v); got != want {
 			t.Errorf("Number(%v) = %s, want %s", v, got, want)
+		}
+	}
+}
+
+func TestTruncate(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", strings.Repeat("ö", 300): strings.Repeat("ö", 300),
+		strings.Repeat("ü", 301): strings.Repeat("ü", 300) + "…",
+	} {
+		if got := human.Truncate(text); got != want {
+			t.Errorf("%q; want %q", got, want)
 		}
 	}
 }

@@ -27,8 +27,8 @@ const (
 // AllTasks reads a page of the tasks of all sweeps: the newest sweep's first, each sweep's by
 // index, or in the order of a column. A sweep without a column that the query names has no tasks
 // for it; the query is refused when no sweep has the column. Sweeps whose counts of tasks say that
-// they have none in the states wanted are not read, nor are those that are damaged. Issued, Best and
-// Top are not used.
+// they have none in the states wanted are not read, nor are those that are damaged. Issued, Best
+// and Top are not used.
 func (a *Archive) AllTasks(ctx context.Context, q api.Query) (api.AllTasks, error) {
 	if q.Limit < 0 {
 		return api.AllTasks{}, api.Wrong("limit", "it must not be negative")

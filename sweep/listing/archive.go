@@ -5,6 +5,7 @@ package listing
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"mlframework/sweep/api"
@@ -25,6 +26,8 @@ type Archive struct {
 	Stands func(context.Context, *core.Head) error
 	// Waits, when set, tells which tasks of a sweep wait for a worker and why, by index.
 	Waits func(ctx context.Context, id string) (map[int64]string, error)
+	// SweepWaits, when set, tells of which sweeps nothing can start for want of GPUs, and why, by id.
+	SweepWaits func(context.Context) (map[string]string, error)
 
 	unmatched int64 // 0: maxUnmatched
 }
@@ -70,15 +73,44 @@ func (a *Archive) Sweeps(ctx context.Context, after string,
 	if err != nil {
 		return nil, err
 	}
+	heads := make([]*core.Head, len(listed))
 	for i := range listed {
+		heads[i] = &listed[i].Head
 		if a.Stands != nil {
-			if err := a.Stands(ctx, &listed[i].Head); err != nil {
+			if err := a.Stands(ctx, heads[i]); err != nil {
 				return nil, err
 			}
 		}
+	}
+	if err := a.completeHeads(ctx, heads...); err != nil {
+		return nil, err
+	}
+	for i := range listed {
 		all = append(all, listed[i].Summary())
 	}
 	return all, nil
+}
+
+// completeHeads adds to how sweeps stand what the store does not know: why they wait.
+func (a *Archive) completeHeads(ctx context.Context, heads ...*core.Head) error {
+	if a.SweepWaits == nil || !slices.ContainsFunc(heads,
+		func(h *core.Head) bool { return h.State == core.Open }) {
+		return nil
+	}
+	waits, err := a.SweepWaits(ctx)
+	for _, h := range heads {
+		h.Waits = waits[h.ID]
+	}
+	return err
+}
+
+// Summary returns a sweep as a list has it; "" and Newest are the newest.
+func (a *Archive) Summary(ctx context.Context, id string) (core.Summary, error) {
+	s, err := a.Stored(ctx, id)
+	if err == nil {
+		err = a.completeHeads(ctx, &s.Head)
+	}
+	return s.Record.Summary(s.Head), err
 }
 
 // firstUnranked is how many tasks are named that have no number for the objective.
@@ -87,6 +119,9 @@ const firstUnranked = 3
 // Sweep reads one sweep; "" and Newest are the newest. Checks are made when asked for.
 func (a *Archive) Sweep(ctx context.Context, id string, checks bool) (api.Sweep, error) {
 	s, err := a.Stored(ctx, id)
+	if err == nil {
+		err = a.completeHeads(ctx, &s.Head)
+	}
 	if err != nil {
 		return api.Sweep{}, err
 	}

@@ -3,6 +3,7 @@ package listing
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -27,8 +28,8 @@ const (
 
 // Missing tells in which points of a record's space no task of the same key has succeeded, in
 // whatever sweep. The record's images are those that its tasks could run in: a point is not missing
-// that succeeded in one of them. The revisions of same count as ones of that code, whatever the
-// store says.
+// that succeeded in one of them. The record's own revision and those of same count as ones of that
+// code, whatever the store says: a revision is all files, and so one code.
 func (a *Archive) Missing(ctx context.Context, r core.Record, code string,
 	same ...string) (m api.Missing, err error) {
 	sweeps, err := a.Store.List(ctx, "", 0)
@@ -36,7 +37,9 @@ func (a *Archive) Missing(ctx context.Context, r core.Record, code string,
 		return m, err
 	}
 	slices.Reverse(sweeps) // the newest first
-	done, err := a.succeeded(ctx, sweeps, code, same, len(r.Images) == 0)
+	same = append(slices.Clone(same), r.Recipe.Revision)
+	f := successFinder{store: a.Store, damaged: map[string]bool{}}
+	done, err := f.succeeded(ctx, sweeps, code, same, len(r.Images) == 0)
 	switch {
 	case err != nil:
 		return m, err
@@ -65,39 +68,48 @@ func (a *Archive) Missing(ctx context.Context, r core.Record, code string,
 			}
 		}
 	}
-	m.Because, err = a.because(ctx, sweeps, r, m)
+	m.Because, err = f.because(ctx, sweeps, r, m)
+	for _, l := range sweeps {
+		if f.damaged[l.Head.ID] {
+			m.Damaged = append(m.Damaged, l.Head.ID)
+		}
+	}
 	return m, err
+}
+
+// successFinder looks for tasks that succeeded, in all sweeps.
+type successFinder struct {
+	store   *store.Reader
+	damaged map[string]bool // sweeps of which not all could be read
 }
 
 // succeeded collects the keys of all tasks that succeeded with some code. Bare says that tasks run
 // in no container here: then what older programs recorded as the image, which is what tasks.yml
 // said, did not count.
-func (a *Archive) succeeded(ctx context.Context, sweeps []store.Listed, code string, same []string,
-	bare bool) (map[task.Key]struct{}, error) {
+func (f *successFinder) succeeded(ctx context.Context, sweeps []store.Listed, code string,
+	same []string, bare bool) (map[task.Key]struct{}, error) {
 	keys := map[task.Key]struct{}{}
 	for _, l := range sweeps {
-		codes, err := a.Store.Codes(ctx, store.Sweep{Seq: l.Seq})
+		codes, err := f.store.Codes(ctx, store.Sweep{Seq: l.Seq})
 		if err != nil {
 			return nil, err
 		}
-		for _, revision := range same {
-			codes[revision] = code
+		for revision := range codes {
+			if slices.Contains(same, revision) {
+				codes[revision] = code
+			}
 		}
 		if !slices.Contains(slices.Collect(maps.Values(codes)), code) {
 			continue
 		}
-		s, err := a.Store.Sweep(ctx, l.Head.ID)
-		if err != nil {
-			return nil, err
-		}
-		for t, err := range a.successes(ctx, s) {
+		for t, err := range f.successes(ctx, l.Head.ID) {
 			if err != nil {
 				return nil, err
 			}
-			image, known := imageOf(s.Record, t, bare)
+			image, known := imageOf(t, bare)
 			if known && codes[t.Attempt.Revision] == code {
-				recipe := s.Record.Recipe
-				settings := s.Record.SettingsOf(t.Attempt)
+				recipe := t.record.Recipe
+				settings := t.record.SettingsOf(t.Attempt)
 				recipe.Env, recipe.EnvBraces = settings.Env, settings.EnvBraces
 				keys[task.KeyOf(t.argv, image, recipe, code,
 					hidden(t.points, recipe, t.Index))] = struct{}{}
@@ -116,42 +128,62 @@ func hidden(points *core.Points, r task.Recipe, index int64) []space.Assignment 
 }
 
 // imageOf returns the image that a task ran in, as it stands in keys; false when it is not known.
-func imageOf(r core.Record, t success, bare bool) (image string, known bool) {
-	if bare && len(r.Images) == 0 {
+func imageOf(t success, bare bool) (image string, known bool) {
+	if bare && len(t.record.Images) == 0 {
 		return "", true
 	}
-	return r.KeyedOn(t.Attempt.Worker)
+	return t.record.KeyedOn(t.Attempt.Worker)
 }
 
 // success is a task that succeeded.
 type success struct {
 	core.Task
-	argv   []string // valid until the next
+	record *core.Record // of its sweep
+	argv   []string     // valid until the next
 	points *core.Points
 }
 
-// successes yields the tasks of a sweep that succeeded.
-func (a *Archive) successes(ctx context.Context, s store.Sweep) iter.Seq2[success, error] {
+// successes yields the tasks of a sweep that succeeded. Where one cannot be read, or the sweep,
+// that is noted, and no more come.
+func (f *successFinder) successes(ctx context.Context, id string) iter.Seq2[success, error] {
 	return func(yield func(success, error) bool) {
-		old := s.Record
-		complete(&old)
-		points, argv := old.Points(), []string(nil)
-		for t, err := range a.Store.Tasks(ctx, s,
-			store.TaskQuery{States: []task.State{task.Succeeded}}) {
-			if err == nil {
-				argv = points.CommandLine(argv[:0], t.Index)
-			}
-			if !yield(success{t, argv, points}, err) {
-				return
-			}
+		err := f.eachSuccess(ctx, id, func(t success) bool { return yield(t, nil) })
+		_, sweep := errors.AsType[*store.DamagedSweep](err)
+		_, row := errors.AsType[*store.DamagedTask](err)
+		if sweep || row {
+			f.damaged[id] = true
+		} else if err != nil {
+			yield(success{}, err)
 		}
 	}
+}
+
+// eachSuccess calls a function with each task of a sweep that succeeded, while it returns true.
+func (f *successFinder) eachSuccess(ctx context.Context, id string, do func(success) bool) error {
+	s, err := f.store.Sweep(ctx, id)
+	if err != nil {
+		return err
+	}
+	old := s.Record
+	complete(&old)
+	points, argv := old.Points(), []string(nil)
+	for t, err := range f.store.Tasks(ctx, s,
+		store.TaskQuery{States: []task.State{task.Succeeded}}) {
+		if err != nil {
+			return err
+		}
+		argv = points.CommandLine(argv[:0], t.Index)
+		if !do(success{t, &s.Record, argv, points}) {
+			break
+		}
+	}
+	return nil
 }
 
 // because returns what is different about missing points from the newest task of the same
 // definition and parameters that succeeded: of the first mostExplained points, as far as
 // explainedBy tasks show it.
-func (a *Archive) because(ctx context.Context, sweeps []store.Listed, r core.Record,
+func (f *successFinder) because(ctx context.Context, sweeps []store.Listed, r core.Record,
 	m api.Missing) ([]api.Cause, error) {
 	all := core.Ranges{{To: r.Space.Len()}}
 	if !m.All {
@@ -183,11 +215,7 @@ func (a *Archive) because(ctx context.Context, sweeps []store.Listed, r core.Rec
 		if l.Outline.Definition != r.Recipe.Definition || len(open) == 0 || looked > explainedBy {
 			continue
 		}
-		s, err := a.Store.Sweep(ctx, l.Head.ID)
-		if err != nil {
-			return nil, err
-		}
-		for t, err := range a.successes(ctx, s) {
+		for t, err := range f.successes(ctx, l.Head.ID) {
 			if err != nil {
 				return nil, err
 			}
@@ -197,7 +225,7 @@ func (a *Archive) because(ctx context.Context, sweeps []store.Listed, r core.Rec
 			key := keyOf(t.points, t.Index)
 			if _, is := open[key]; is {
 				delete(open, key)
-				count(api.Cause{What: difference(r, s.Record, t), Sweep: s.Head.ID,
+				count(api.Cause{What: difference(r, t), Sweep: l.Head.ID,
 					Revision: t.Attempt.Revision, Points: 1})
 			}
 		}
@@ -213,8 +241,9 @@ func (a *Archive) because(ctx context.Context, sweeps []store.Listed, r core.Rec
 
 // difference returns what tells a record from that of a task which succeeded, of those things that
 // decide what a task computes.
-func difference(now, old core.Record, t success) string {
-	image, known := imageOf(old, t, len(now.Images) == 0)
+func difference(now core.Record, t success) string {
+	old := t.record
+	image, known := imageOf(t, len(now.Images) == 0)
 	switch {
 	case !slices.Equal(now.Recipe.Command, old.Recipe.Command) || now.Style != old.Style ||
 		now.Recipe.ReadsParameters != old.Recipe.ReadsParameters ||

@@ -30,6 +30,10 @@ func (a *Archive) Tasks(ctx context.Context, id string, q api.Query) (api.Page, 
 	if err != nil {
 		return api.Page{}, err
 	}
+	if q.Top > 0 && p.order == nil { // a page does not know how many were on those before
+		return api.Page{}, api.Wrong("top", "it needs sort or best on pages of tasks; "+
+			"limit is the size of a page")
+	}
 	limit := pageSize(q)
 	page, w := api.Page{Tasks: []table.Row{}}, window{from: after, most: int64(limit) + 1}
 	if p.order != nil {

@@ -67,7 +67,8 @@ func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
 		})
 		s.poll("it drains", func() bool {
 			got := waits()[1]
-			return got == "waits for worker w2, which takes nothing new; `run-tasks workers resume w2` lets it"
+			return got == "waits for worker w2, which takes nothing new; `run-tasks workers "+
+				"resume w2` lets it"
 		}, func() string { return waits()[1] })
 	})
 }

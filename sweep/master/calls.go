@@ -14,7 +14,8 @@ type call struct {
 	// decides the command.
 	prepare func(context.Context) (core.Command, error)
 	audit   *core.AuditEntry // of the command; nil: none
-	// then reads, in the loop, how things stand after the command, before another step; nil: nothing.
+	// then reads, in the loop, how things stand after the command, before another step; nil:
+	// nothing.
 	then func()
 	done chan error // how it ended, when what it changed is on disk
 }

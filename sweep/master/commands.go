@@ -31,8 +31,15 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 	}
 	audit := AuditOf(ctx)
 	err = m.change(ctx, func(ctx context.Context) (core.Command, error) {
-		if _, err := m.repeated(ctx, audit, ""); err != nil { // Add finds the sweep
+		again, err := m.repeated(ctx, audit, "")
+		if err != nil {
 			return nil, err
+		}
+		if !again { // else Add finds the sweep
+			err := m.core.CheckGPUs(s.Record.Recipe.Definition, s.Record.Recipe.GPUs)
+			if err != nil {
+				return nil, err
+			}
 		}
 		if err := m.pin(&s.Record); err != nil {
 			return nil, err
@@ -70,8 +77,9 @@ func (m *Master) pin(r *core.Record) error {
 	if !r.EachWorker || m.o.Local {
 		return nil
 	}
-	if r.Workers, r.Ranges = m.core.Present(), nil; len(r.Workers) == 0 {
-		return &core.NoWorker{Definition: r.Recipe.Definition}
+	need := r.Recipe.GPUs
+	if r.Workers, r.Ranges = m.core.Present(need), nil; len(r.Workers) == 0 {
+		return &core.NoWorker{Definition: r.Recipe.Definition, GPUs: need}
 	}
 	return nil
 }
@@ -113,7 +121,9 @@ func (m *Master) CancelTask(ctx context.Context, id task.ID, reason string) erro
 		}
 		_, t, _, err := m.task(ctx, id)
 		if err == nil {
-			err = &core.WrongState{ID: id.String(), Is: t.State.String() + " already"}
+			wrong := core.TaskInState(id, t.State, "")
+			wrong.Is += " already"
+			err = wrong
 		}
 		return c, err
 	})
@@ -142,6 +152,10 @@ func (m *Master) goOn(id string, with api.Continuation,
 		Environ: with.Environ}
 	err := m.core.Check(command(r))
 	if err == nil {
+		record, _ := m.core.Record(id)
+		err = m.checkSettings("settings", record, with.Settings)
+	}
+	if err == nil {
 		r.Edition, err = m.supply(id, with.Secrets)
 	}
 	return command(r), err
@@ -168,6 +182,9 @@ func (m *Master) Extend(ctx context.Context, id string, by api.Extension) error 
 			if _, n, _ := record.Extended(by.Space); n == 0 {
 				return core.ExtendSweep{Sweep: id, Space: by.Space}, nil
 			}
+			if by.Settings != nil {
+				record, _ = record.Revised(record.Recipe.Revision, *by.Settings, m.o.Now())
+			}
 			if err := m.checkTaskSize("space", record.Recipe, by.Space); err != nil {
 				return nil, err
 			}
@@ -176,63 +193,62 @@ func (m *Master) Extend(ctx context.Context, id string, by api.Extension) error 
 	})
 }
 
-// Retry makes tasks pending again that ended other than well: those of indexes, or all.
+// Retry makes tasks pending again that ended other than well or are being cancelled: those of
+// indexes, or all.
 func (m *Master) Retry(ctx context.Context, id string, indexes []int64,
 	with api.Continuation) error {
 	return m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
-		ended, err := m.endedTasks(ctx, id, indexes)
+		tasks, err := m.retriableTasks(ctx, id, indexes)
 		if err != nil {
 			return nil, err
 		}
 		return m.goOn(id, with, func(r core.Revision) core.Command {
-			return core.RetryTasks{Sweep: id, Ended: ended, All: len(indexes) == 0, With: r}
+			return core.RetryTasks{Sweep: id, Tasks: tasks, All: len(indexes) == 0, With: r}
 		})
 	})
 }
 
-// endedTasks reads the rows of tasks that could run again.
-func (m *Master) endedTasks(ctx context.Context, id string, indexes []int64) (ended []core.Task,
-	err error) {
+// retriableTasks reads the rows of tasks to run again: those of indexes, or all that have ended.
+func (m *Master) retriableTasks(ctx context.Context, id string, indexes []int64) (
+	tasks []core.Task, err error) {
 	for _, i := range indexes {
-		t, err := m.endedTask(ctx, task.ID{Sweep: id, Index: i})
+		t, err := m.retriableTask(ctx, task.ID{Sweep: id, Index: i})
 		if err != nil {
 			return nil, err
 		}
-		ended = append(ended, t)
+		tasks = append(tasks, t)
 	}
 	if len(indexes) > 0 {
-		return ended, nil
+		return tasks, nil
 	}
 	s, err := m.o.Store.Sweep(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	bad := slices.DeleteFunc(slices.Clone(task.States), func(s task.State) bool {
-		return !retriable(s)
+		return !(&core.Task{State: s}).Retriable()
 	})
 	for t, err := range m.o.Store.Tasks(ctx, s, store.TaskQuery{States: bad}) {
 		if err != nil {
 			return nil, err
 		}
-		ended = append(ended, t)
+		tasks = append(tasks, t)
 	}
-	return ended, nil
+	return tasks, nil
 }
 
-func retriable(s task.State) bool { return s.Terminal() && s != task.Succeeded }
-
-func (m *Master) endedTask(ctx context.Context, id task.ID) (core.Task, error) {
+func (m *Master) retriableTask(ctx context.Context, id task.ID) (core.Task, error) {
 	if err := m.core.HasTask(id); err != nil {
 		return core.Task{}, err
 	}
 	_, t, ok, err := m.task(ctx, id)
-	if err != nil || ok && retriable(t.State) {
+	if err != nil || ok && t.Retriable() {
 		return t, err
 	}
-	wrong := &core.WrongState{ID: id.String(), Is: t.State.String()}
-	if retriable(t.State) {
-		wrong.Is, wrong.Remedy = "cancelled with its sweep", "`run-tasks retry "+id.Sweep+
-			"` runs all that was"
+	wrong := core.TaskInState(id, t.State, "only tasks that failed or were cancelled run again")
+	if t.Retriable() {
+		wrong.Is += " with its sweep"
+		wrong.Remedy = "`run-tasks retry " + id.Sweep + "` runs all that was"
 	}
 	return t, wrong
 }
@@ -244,6 +260,12 @@ func (m *Master) Reread(ctx context.Context, id string, metrics []metric.Rule, o
 	return m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
 		c := core.RereadMetrics{Sweep: id, Metrics: metrics, Objective: o, Values: all}
 		if err := m.core.Check(c); err != nil {
+			return nil, err
+		}
+		record, _ := m.core.Record(id)
+		settings := record.Settings()
+		settings.Metrics = metrics
+		if err := m.checkSettings("metrics", record, &settings); err != nil {
 			return nil, err
 		}
 		for _, v := range all {

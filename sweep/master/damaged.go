@@ -41,8 +41,9 @@ func (m *Master) hold(events []task.Event) error {
 	for _, e := range dropped {
 		if !m.notHeld[e.Sweep] {
 			m.notHeld[e.Sweep] = true
-			m.o.Log.Error("too many events of a damaged sweep: further ones are dropped, and their "+
-				"tasks run again once it is repaired", "sweep", e.Sweep)
+			m.o.Log.Error(
+				"too many events of a damaged sweep: further ones are dropped, and their "+
+					"tasks run again once it is repaired", "sweep", e.Sweep)
 		}
 	}
 	return nil

@@ -138,9 +138,11 @@ func TestSweepsThatAreNotExtended(t *testing.T) {
 		cancelled: cancelled + " is cancelled, all of it or a part; `run-tasks retry " + cancelled +
 			"` runs what was cancelled; then it can be extended",
 		each: each +
-			" is a sweep with a task for each worker, not for points; submit it again for the workers that there are now",
+			" is a sweep with a task for each worker, not for points; " +
+			"submit it again for the workers that there are now",
 		huge: huge +
-			" is not to be extended: parameter i: its 1000000 values cannot be compared one by one with those that it had, 100000 is the most; " +
+			" is not to be extended: parameter i: its 1000000 values cannot be compared " +
+			"one by one with those that it had, 100000 is the most; " +
 			"submit what is new as a sweep of its own",
 	} {
 		err := s.master.Extend(t.Context(), id, api.Extension{Space: upTo(t, 1000000)})

@@ -126,7 +126,8 @@ func (m *Master) lookUpRunning(ctx context.Context, in *core.Input, h *task.Hear
 }
 
 func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event) error {
-	if e.Sweep == "" || e.Version > task.Newest || in.Unknown[e.Sweep] || m.damaged[e.Sweep] != nil {
+	if e.Sweep == "" || e.Version > task.Newest || in.Unknown[e.Sweep] ||
+		m.damaged[e.Sweep] != nil {
 		return nil
 	}
 	if !m.core.Has(e.Sweep) {
@@ -148,7 +149,8 @@ func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event)
 	p, err := m.sweeps.AttemptWorker(ctx, e.Sweep, e.Index, e.Attempt)
 	if d, ok := errors.AsType[*store.DamagedTask](err); ok {
 		m.damageTask(d)
-		e.Origin = core.OriginReturned // nothing is kept of it, as of an attempt that does not count
+		// nothing is kept of it, as of an attempt that does not count
+		e.Origin = core.OriginReturned
 		return nil
 	}
 	if err != nil {

@@ -114,14 +114,14 @@ func (m *Master) leaveOut(ctx context.Context, part core.Input, fault error) (co
 
 // parts are the parts of an input, to be decided one by one.
 func parts(in core.Input) (all []core.Input) {
+	if in.Command != nil {
+		all = append(all, core.Input{Command: in.Command, Audit: in.Audit, OnlyInput: true})
+	}
 	for _, h := range in.Heartbeats {
 		all = append(all, core.Input{Heartbeats: []task.Heartbeat{h}, OnlyInput: true})
 	}
 	for _, e := range in.Events {
 		all = append(all, core.Input{Events: []core.Event{e}, OnlyInput: true})
-	}
-	if in.Command != nil {
-		all = append(all, core.Input{Command: in.Command, Audit: in.Audit, OnlyInput: true})
 	}
 	return all
 }

@@ -39,7 +39,7 @@ type outbox struct {
 	workers map[string]*outgoing // of workers to which something is to be sent
 	begin   func(*outgoing)      // begins to send; nil: nothing is sent now
 	count   int                  // messages of all workers
-	stuck   int                  // workers whose messages have waited noticeably
+	delayed int                  // workers whose messages have waited noticeably
 	said    bool                 // it was logged that the queue takes nothing
 }
 
@@ -53,7 +53,7 @@ type outgoing struct {
 	waiting  []core.Message // a removal is the first
 	sending  []core.Message
 	size     int  // of waiting and sending, in bytes
-	stuck    bool // it is counted in outbox.stuck
+	delayed  bool // it is counted in outbox.delayed
 	overfull bool // messages were dropped, and that was logged
 }
 
@@ -192,15 +192,15 @@ func (b *outbox) settle(o *outgoing, left []core.Message, err error, pause time.
 	b.count += len(o.waiting) - before
 	o.sending, o.size = nil, sizeOfAll(o.waiting)
 	switch {
-	case err == nil && o.stuck:
-		if b.stuck--; b.stuck == 0 && b.said {
+	case err == nil && o.delayed:
+		if b.delayed--; b.delayed == 0 && b.said {
 			b.said = false
 			b.log.Info("the queue takes messages again; all that waited are sent")
 		}
-		o.stuck, o.overfull = false, false
-	case pause > noticeable && !o.stuck:
-		o.stuck = true
-		b.stuck++
+		o.delayed, o.overfull = false, false
+	case pause > noticeable && !o.delayed:
+		o.delayed = true
+		b.delayed++
 		b.explain(o, err)
 	}
 }

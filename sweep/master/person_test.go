@@ -3,6 +3,7 @@ package master_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -66,6 +67,42 @@ func TestCancelInEveryPhase(t *testing.T) {
 					t.Error("cancelled once more")
 				}
 				s.becomes(id, state, "1 cancelled")
+			})
+		}
+	}
+}
+
+func TestRetryWhileCancelled(t *testing.T) {
+	t.Parallel()
+	for _, p := range phases {
+		for _, indexes := range [][]int64{nil, {0}} {
+			t.Run(fmt.Sprint(p.name, indexes), func(t *testing.T) {
+				t.Parallel()
+				s := newSite(t)
+				h := s.newHand("w1", 1)
+				id := s.submit(1)
+				g := p.reach(h)
+				s.becomes(id, core.Open, "1 "+p.name)
+				retry := func() error {
+					return s.master.Retry(t.Context(), id, indexes, api.Continuation{})
+				}
+				if err := retry(); err == nil {
+					t.Error("what is not cancelled was retried")
+				}
+				s.must(s.master.Cancel(t.Context(), id, "enough"))
+				h.toldStop(g)
+				s.must(retry())
+				if err := retry(); err == nil {
+					t.Error("retried twice")
+				}
+				s.becomes(id, core.Open, "1 "+p.name)
+				if p.name == "running" {
+					h.end(task.Stopped, g)
+				} else {
+					h.report(task.ReturnedEvent, g)
+				}
+				h.end(task.Success, h.has(2)[1])
+				s.becomes(id, core.Finished, "1 succeeded")
 			})
 		}
 	}
@@ -265,7 +302,7 @@ func TestWhatCannotBeDone(t *testing.T) {
 		{"task", func() error {
 			return s.master.CancelTask(ctx, task.ID{Sweep: done, Index: 1},
 				"")
-		}, "train-1/1 is succeeded already"},
+		}, "train-1/1 has succeeded already"},
 		{"no task",
 			func() error {
 				return s.master.CancelTask(ctx, task.ID{Sweep: done, Index: 2},
@@ -278,7 +315,8 @@ func TestWhatCannotBeDone(t *testing.T) {
 			}, "train-1 has no task -1: it has 2"},
 		{"retry succeeded", func() error {
 			return s.master.Retry(ctx, done, []int64{0}, api.Continuation{})
-		}, "train-1/0 is succeeded"},
+		}, "train-1/0 has succeeded; " +
+			"only tasks that failed or were cancelled run again"},
 		{"retry none", func() error {
 			return s.master.Retry(ctx, done, []int64{7}, api.Continuation{})
 		}, "train-1 has no task 7: it has 2"},

@@ -52,8 +52,8 @@ func (r *reads) drop(id string) {
 	delete(r.all, id)
 }
 
-// answer hands a piece to its reader. One without a reader, or of another worker than the one asked,
-// is dropped.
+// answer hands a piece to its reader. One without a reader, or of another worker than the one
+// asked, is dropped.
 func (r *reads) answer(p task.Piece) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

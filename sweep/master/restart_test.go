@@ -88,7 +88,7 @@ func TestADrainedWorkerIsStartedAgain(t *testing.T) {
 		s := newSite(t)
 		h := s.newHand("w1", 1)
 		s.stands("w1", core.WorkerReady)
-		_, err := s.master.Drain(t.Context(), "w1", false)
+		_, err := s.master.Drain(t.Context(), core.DrainWorker{Worker: "w1"})
 		s.must(err)
 		_, err = s.master.Restart(t.Context(), "w1", false)
 		s.must(err)
@@ -117,7 +117,8 @@ func TestWorkersThatAreNotStartedAgain(t *testing.T) {
 		s.newHand("w1", 1)
 		s.stands("w1", core.WorkerReady)
 		_, err := s.master.Restart(t.Context(), "w1", false)
-		want := "w1 is the worker of a run on this machine, and ends with it; `run-tasks pause --stop` ends the run, `run-tasks resume` goes on"
+		want := "w1 is the worker of a run on this machine, and ends with it; " +
+			"`run-tasks pause --stop` ends the run, `run-tasks resume` goes on"
 		if err == nil || err.Error() != want {
 			t.Errorf("of a local run: %v", err)
 		}

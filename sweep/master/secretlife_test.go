@@ -13,6 +13,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/secret"
 )
 
@@ -82,6 +83,7 @@ func TestSecretsOfASweepThatIsPausedForLongAreRemoved(t *testing.T) {
 	if !there() {
 		t.Fatal("the days before it was resumed were counted")
 	}
+	s.must(s.master.Reread(t.Context(), id, nil, metric.Objective{}, nil)) // it stays paused
 	clock.days(1)
 	s.poll("they are removed", func() bool { return !there() }, func() string {
 		return "there after 14 days"

@@ -206,7 +206,8 @@ func TestForgedHeartbeatGetsNoSecrets(t *testing.T) {
 	s.poll("all is heard", func() bool { return s.worker("spy").Host == "seen" }, func() string {
 		return s.worker("spy").Host
 	})
-	if _, err := s.master.Drain(t.Context(), "spy", true); err != nil {
+	if _, err := s.master.Drain(t.Context(),
+		core.DrainWorker{Worker: "spy", Off: true}); err != nil {
 		t.Fatal(err)
 	}
 	spy.told("what comes after", func(c task.Control) bool { return c.Kind == task.DrainControl })
@@ -248,7 +249,9 @@ func TestSubmissionsWithWrongSecretsAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*master.Submission){
 		"train names secrets (KEY): the secret KEY has no value": needing(nil),
 		"there is a value of": needing(secret.Values{"KEY": secretValue, "MORE": secretValue}),
-		"train names no secrets: there is a value of \"KEY\"": func(sub *master.Submission) { sub.Secrets = values },
+		"train names no secrets: there is a value of \"KEY\"": func(sub *master.Submission) {
+			sub.Secrets = values
+		},
 	} {
 		var sub master.Submission
 		sub.Record = record(t, 1)

@@ -12,16 +12,23 @@ func (m *Master) Workers(ctx context.Context) (all []core.Worker, err error) {
 	return all, err
 }
 
-// Blocked returns which tasks of a sweep wait for a worker, by index, and why; see core.Core.Waits.
+// Blocked returns which tasks of a sweep wait for a worker, by index, and why; see
+// core.Core.Blocked.
 func (m *Master) Blocked(ctx context.Context, id string) (waits map[int64]string, err error) {
 	err = m.query(ctx, func(context.Context) error { waits = m.core.Blocked(id); return nil })
 	return waits, err
 }
 
-// Drain lets a worker finish what runs and take nothing new; off undoes it. It outlives master and
-// worker.
-func (m *Master) Drain(ctx context.Context, worker string, off bool) (core.Worker, error) {
-	return m.changeWorker(ctx, worker, core.DrainWorker{Worker: worker, Off: off})
+// SweepWaits returns of which sweeps nothing can start for want of GPUs, and why; see
+// core.Core.Waits.
+func (m *Master) SweepWaits(ctx context.Context) (waits map[string]string, err error) {
+	err = m.query(ctx, func(context.Context) error { waits = m.core.Waits(); return nil })
+	return waits, err
+}
+
+// Drain lets a worker finish what runs and take nothing new, or undoes that; see core.DrainWorker.
+func (m *Master) Drain(ctx context.Context, d core.DrainWorker) (core.Worker, error) {
+	return m.changeWorker(ctx, d.Worker, d)
 }
 
 // Resize changes how many attempts a worker runs at a time; 0 is what it was started with. It

@@ -18,7 +18,7 @@ func TestWhatAPersonAsksOfAWorkerOutlivesBoth(t *testing.T) {
 		s := newSite(t)
 		h := s.newHand("w1", 4)
 		s.stands("w1", core.WorkerReady)
-		_, err := s.master.Drain(t.Context(), "w1", false)
+		_, err := s.master.Drain(t.Context(), core.DrainWorker{Worker: "w1"})
 		s.must(err)
 		shown, err := s.master.Resize(t.Context(), "w1", 3)
 		s.must(err)
@@ -39,10 +39,11 @@ func TestWhatAPersonAsksOfAWorkerOutlivesBoth(t *testing.T) {
 		if got := s.counts(id); got != "1 pending" {
 			t.Errorf("%s while it is drained", got)
 		}
-		_, err = s.master.Drain(t.Context(), "w1", true)
+		_, err = s.master.Drain(t.Context(), core.DrainWorker{Worker: "w1", Off: true})
 		s.must(err)
 		h.has(1)
-		if _, err := s.master.Drain(t.Context(), "w9", true); !errors.As(err,
+		if _, err := s.master.Drain(t.Context(),
+			core.DrainWorker{Worker: "w9", Off: true}); !errors.As(err,
 			new(*core.UnknownWorker)) {
 			t.Errorf("of a worker that is not there: %v", err)
 		}
@@ -156,7 +157,7 @@ func TestAWorkerThatDoesNotDoWhatWasAskedIsAskedAgain(t *testing.T) {
 		s := newSite(t)
 		h := s.newHand("w1", 4)
 		s.stands("w1", core.WorkerReady)
-		_, err := s.master.Drain(t.Context(), "w1", false)
+		_, err := s.master.Drain(t.Context(), core.DrainWorker{Worker: "w1"})
 		s.must(err)
 		_, err = s.master.Resize(t.Context(), "w1", 2)
 		s.must(err)
@@ -196,7 +197,7 @@ func TestADrainedWorkerHoldsWhatItWasGiven(t *testing.T) {
 		s.must(err)
 		return all[0].Held
 	}
-	_, err := s.master.Drain(t.Context(), "w1", false)
+	_, err := s.master.Drain(t.Context(), core.DrainWorker{Worker: "w1"})
 	s.must(err)
 	if n := held(); n != 2 {
 		t.Errorf("it holds %d", n)

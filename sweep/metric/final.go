@@ -2,6 +2,7 @@ package metric
 
 import (
 	"math"
+	"slices"
 
 	"mlframework/sweep/internal/rawjson"
 )
@@ -26,6 +27,17 @@ func (f Final) Get(name string) (float64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// JoinFiles returns the final values of a task: what its program printed and what it wrote to
+// files. A metric whose rule names a file has values of files alone.
+func JoinFiles(printed, files Final, rules []Rule) Final {
+	printed = slices.DeleteFunc(slices.Clone(printed), func(m FinalValue) bool {
+		return slices.ContainsFunc(rules, func(r Rule) bool {
+			return r.Name == m.Name && r.File != ""
+		})
+	})
+	return append(printed, files...)
 }
 
 // joinByName calls set for each metric of f and what stands beside it under the same name. That is

@@ -15,6 +15,7 @@ type Rules struct {
 	rules     []compiled
 	literals  [][]byte // a line with none of them matches no rule
 	everyLine bool     // some rule has no literal: every line must be tried
+	ofOutput  bool
 }
 
 type compiled struct {
@@ -45,6 +46,7 @@ func Compile(rules []Rule) (*Rules, error) {
 			continue
 		}
 		seen[r.Name] = true
+		out.ofOutput = out.ofOutput || r.File == ""
 		if r.Take != "" {
 			if out.takes == nil {
 				out.takes = map[string]Take{}
@@ -68,6 +70,9 @@ func (r *Rules) Take(name string) Take {
 	}
 	return r.takes[name]
 }
+
+// OfOutput reports whether a rule is for what a program prints, and not for a file.
+func (r *Rules) OfOutput() bool { return r.ofOutput }
 
 func (r *Rules) add(c compiled) {
 	r.rules = append(r.rules, c)

@@ -20,6 +20,21 @@ var Takes = []Take{Last, Max, Min, First}
 
 func (t Take) known() bool { return t == "" || t == Last || t == Max || t == Min || t == First }
 
+// Replaces reports whether a value that is read later takes the place of the final value.
+func (t Take) Replaces(final, later float64) bool {
+	switch {
+	case t == Last || t == "":
+		return later != final
+	case math.IsNaN(final):
+		return true
+	case t == Max:
+		return later > final
+	case t == Min:
+		return later < final
+	}
+	return false
+}
+
 // Values is what is remembered of all values of a metric. The zero value is of none.
 type Values struct {
 	Count                  int64

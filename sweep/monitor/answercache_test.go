@@ -13,17 +13,17 @@ import (
 	"mlframework/sweep/monitor"
 )
 
-// stuckMaster is a master that answers no question with a filter. It says which of those it gets
-// and which nobody waits for any more.
-type stuckMaster struct {
+// unresponsiveMaster is a master that answers no question with a filter. It says which of those it
+// gets and which nobody waits for any more.
+type unresponsiveMaster struct {
 	client      *api.Client
 	asked, left chan string
 }
 
-func newStuckMaster(t *testing.T) *stuckMaster {
-	m := &stuckMaster{asked: make(chan string, 100), left: make(chan string, 100)}
+func newUnresponsiveMaster(t *testing.T) *unresponsiveMaster {
+	m := &unresponsiveMaster{asked: make(chan string, 100), left: make(chan string, 100)}
 	var goroutines sync.WaitGroup
-	m.client = api.DialBy("stuck", func(context.Context) (net.Conn, error) {
+	m.client = api.DialBy("unresponsive", func(context.Context) (net.Conn, error) {
 		client, server := net.Pipe()
 		goroutines.Go(func() {
 			defer server.Close()
@@ -53,7 +53,7 @@ func newStuckMaster(t *testing.T) *stuckMaster {
 // TestOneVisitorLeavesSlotsToOthers has a visitor ask for much that takes forever.
 func TestOneVisitorLeavesSlotsToOthers(t *testing.T) {
 	t.Parallel()
-	master := newStuckMaster(t)
+	master := newUnresponsiveMaster(t)
 	s := newSite(t, func(o *monitor.Options) { o.Master = master.client })
 	greedy, other := s.enter(monitor.Viewer), s.enter(monitor.Viewer)
 	ctx, leave := context.WithCancel(t.Context())

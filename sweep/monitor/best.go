@@ -44,8 +44,8 @@ func (m *Monitor) best(s api.Sweep, r *table.Row) *bestLine {
 		label = "Best single task"
 	}
 	return &bestLine{Label: label, Task: human.Visible(r.ID), URL: m.taskURL(s.ID, r.Index),
-		Metric: truncate(human.Visible(s.Record.Objective.Metric)),
-		Value:  human.Number(v), Objective: truncate(human.Visible(s.Record.Objective.String()))}
+		Metric: human.Truncate(human.Visible(s.Record.Objective.Metric)),
+		Value:  human.Number(v), Objective: human.Truncate(human.Visible(s.Record.Objective.String()))}
 }
 
 // taskURL returns the page of a sweep with one of its tasks.

@@ -184,12 +184,13 @@ func lab(t *testing.T) (s *site, id string, end func(index int64)) {
 		}
 		return o
 	}
-	finish := s.hire("gpu1", "gpu1.lab", 4, func(id string, a task.Attempt) *task.Outcome {
+	do := func(id string, a task.Attempt) *task.Outcome {
 		if strings.HasPrefix(id, "train") && a.Index >= 40 {
 			return nil
 		}
 		return mixed(id, a)
-	})
+	}
+	finish := s.hireWith(someGPUs(), "gpu1", "gpu1.lab", 4, do)
 	s.becomes(s.submit("model: [small, large]\nseed: !interval [0, 6]\n", func(r *core.Record) {
 		r.Recipe.Definition = "evaluate"
 	}), "pending", 0)
@@ -260,7 +261,9 @@ func TestInABrowser(t *testing.T) {
 	b.keep("tasks")
 	b.visit("/workers")
 	b.sees("of 8 cores")
+	b.sees("busy: ben, python (pid 411), 6.0 GB")
 	b.keep("workers")
+	b.expect("401") // what the page asks for while it logs out may come after the session's end
 	b.run(chromedp.Submit("form.leave button"), chromedp.WaitVisible("#token"))
 }
 
@@ -279,8 +282,14 @@ func TestInADarkAndNarrowBrowser(t *testing.T) {
 	b.keep("sweep-dark")
 	b.visit("/workers")
 	b.keep("workers-dark")
+	wide := s.submit("i: [1, 2]\n", func(r *core.Record) {
+		r.Recipe.Definition, r.Recipe.GPUs = "wide", task.GPUs{Count: 2}
+	})
+	b.visit("/sweeps/" + wide)
+	b.sees("waits for 2 GPUs: ")
+	b.keep("sweep-waits-dark")
 	b.run(chromedp.EmulateViewport(360, 740))
-	for _, path := range []string{"/sweeps", "/sweeps/" + id,
+	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/sweeps/" + wide,
 		"/sweeps/" + id + "?where=a+very+long+filter+that+is+wrong%3D%3D" + strings.Repeat("x", 80),
 		"/tasks", "/workers", "/sweeps/none"} {
 		if path == "/sweeps/none" {

@@ -57,12 +57,14 @@ func (m *Monitor) Readers() int {
 	return m.hub.readers
 }
 
+// Version returns the newest version that readers may be told of.
+func (m *Monitor) Version() int64 { return m.hub.answers.clock.Load() }
+
 // How values become words.
 var (
 	Size  = size
 	Count = count
 	Rate  = rateText
-	Cut   = truncate
 )
 
 // What a browser says, and what is made of it.
@@ -77,3 +79,12 @@ func Reread(r *http.Request) (text string, size int) {
 	q := readQuery(r)
 	return q.text(), q.size
 }
+
+// OpenTokens returns the tokens of a state folder, and makes those that are not there.
+func OpenTokens(state string) (map[Role]string, error) {
+	t, err := openTokens(state)
+	return t.tokens, err
+}
+
+// MakeToken makes the file of a token, with a function that makes hard links.
+var MakeToken = makeToken

@@ -55,7 +55,7 @@ func (m *Monitor) failures(s api.Sweep, f api.Failures) *failuresView {
 	}
 	for _, g := range shown {
 		l := failureLine{Count: g.Count, Class: human.Visible(string(g.Class)),
-			Reason: truncate(human.Visible(g.Reason)), Task: human.Visible(g.Task),
+			Reason: human.Truncate(human.Visible(g.Reason)), Task: human.Visible(g.Task),
 			Logs: "run-tasks logs " + human.Visible(g.Task)}
 		if id, err := task.ParseID(g.Task); err == nil {
 			l.URL = m.taskURL(s.ID, id.Index)

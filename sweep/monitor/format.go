@@ -73,16 +73,3 @@ func shortRevision(revision string) string {
 	const enough = 12
 	return human.Visible(revision[:min(enough, len(revision))])
 }
-
-// truncate bounds a text that is shown in a table, in characters.
-func truncate(text string) string {
-	const most = 300
-	n := 0
-	for at := range text {
-		if n == most {
-			return text[:at] + "…"
-		}
-		n++
-	}
-	return text
-}

@@ -1,7 +1,6 @@
 package monitor_test
 
 import (
-	"strings"
 	"testing"
 
 	"mlframework/sweep/monitor"
@@ -10,20 +9,18 @@ import (
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
-		monitor.Size(0):                       "0 B",
-		monitor.Size(1023):                    "1023 B",
-		monitor.Size(1536):                    "1.5 KiB",
-		monitor.Size(1 << 40):                 "1.0 TiB",
-		monitor.Size(1<<30 - 1):               "1.0 GiB",
-		monitor.Count(999):                    "999",
-		monitor.Count(1234567):                "1\u202f234\u202f567",
-		monitor.Rate(0):                       "",
-		monitor.Rate(123.4):                   "123/s",
-		monitor.Rate(.5):                      "0.5/s",
-		monitor.Rate(.02):                     "1.2/min",
-		monitor.Rate(.001):                    "3.6/h",
-		monitor.Cut(strings.Repeat("ö", 300)): strings.Repeat("ö", 300),
-		monitor.Cut(strings.Repeat("ü", 301)): strings.Repeat("ü", 300) + "…",
+		monitor.Size(0):         "0 B",
+		monitor.Size(1023):      "1023 B",
+		monitor.Size(1536):      "1.5 KiB",
+		monitor.Size(1 << 40):   "1.0 TiB",
+		monitor.Size(1<<30 - 1): "1.0 GiB",
+		monitor.Count(999):      "999",
+		monitor.Count(1234567):  "1\u202f234\u202f567",
+		monitor.Rate(0):         "",
+		monitor.Rate(123.4):     "123/s",
+		monitor.Rate(.5):        "0.5/s",
+		monitor.Rate(.02):       "1.2/min",
+		monitor.Rate(.001):      "3.6/h",
 	} {
 		if got != want {
 			t.Errorf("%q; want %q", got, want)

@@ -22,9 +22,9 @@ type groupPage struct {
 	wrong *api.Error // a question that it refused
 }
 
-// groupedBy returns the columns by which a page of a sweep groups its tasks: nil is the master's
-// choice. Ok is false when it shows them one by one. Without a word about it in the URL those of a
-// sweep that repeats its points are grouped, unless some are looked for by filter or state.
+// groupedBy returns the columns by which a page of a sweep groups its tasks. Ok is false when it
+// shows them one by one. Without a word about it in the URL those of a sweep that repeats its
+// points are grouped, unless some are looked for by filter or state.
 func groupedBy(q query, s api.Sweep) (by []string, ok bool) {
 	switch {
 	case q.group == noGroups:
@@ -37,7 +37,7 @@ func groupedBy(q query, s api.Sweep) (by []string, ok bool) {
 	case len(s.Record.Repeats()) == 0 || q.where != "" || len(q.states) > 0:
 		return nil, false
 	default:
-		return nil, true
+		return s.Record.Repeated(), true
 	}
 }
 
@@ -68,9 +68,6 @@ func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, version int64)
 			"Tasks are not grouped: "+human.Visible(p.value.wrong.Text)+".")
 		return r, err
 	}
-	if by == nil {
-		by = p.value.By
-	}
 	q.group = group.JoinNames(by)
 	v := m.tasksView(q, m.sweepURL(s.ID), taskPage{next: p.value.Next, wrong: p.value.wrong}, nil)
 	v.Caption = caption(by)
@@ -90,7 +87,7 @@ func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query,
 		q.group = noGroups
 	}
 	v := m.tasksView(q, m.sweepURL(s.ID), p.value,
-		m.sweepColumns(s.Record.Schema().With(p.value.rows)))
+		m.sweepColumns(s.Record.Schema().With(p.value.rows), p.value.rows))
 	v.Caption = "Tasks of " + human.Visible(s.ID)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, s.Counts, s.Total)
 	return reply[tasksView]{v, p.freshness}, nil
@@ -159,7 +156,7 @@ func (m *Monitor) groupLine(path, sweep string, t group.Table, g group.Group) (l
 		if v := g.By[name]; v != nil {
 			text = human.Visible(*v)
 		}
-		c := cell{Text: truncate(text), Numeric: isNumber(text)}
+		c := cell{Text: human.Truncate(text), Numeric: isNumber(text)}
 		if len(l.Cells) == 0 {
 			c.URL = tasks
 		}
@@ -179,7 +176,7 @@ func (m *Monitor) groupLine(path, sweep string, t group.Table, g group.Group) (l
 			cell{Text: group.IntervalText(s), Numeric: true})
 	}
 	missing := human.Visible(g.Missing(t.Metrics))
-	l.Cells = append(l.Cells, cell{Text: truncate(missing),
+	l.Cells = append(l.Cells, cell{Text: human.Truncate(missing),
 		Title: missing[:min(len(missing), maxTitleBytes)]})
 	return l
 }

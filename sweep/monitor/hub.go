@@ -17,8 +17,8 @@ const (
 	sweepTopicPrefix = "sweep/"
 )
 
-// Readers are told of a change at most so often, and there are at most so many: of all sessions, and
-// of one, which so keeps nobody else out.
+// Readers are told of a change at most so often, and there are at most so many: of all sessions,
+// and of one, which so keeps nobody else out.
 const (
 	notifyInterval    = time.Second
 	maxReaders        = 256
@@ -67,8 +67,8 @@ type reader struct {
 	leave func()
 }
 
-// join subscribes a session to a topic. It returns nil when there are too many readers, or the hub is
-// closed. The reader calls leave.
+// join subscribes a session to a topic. It returns nil when there are too many readers, or the hub
+// is closed. The reader calls leave.
 func (h *hub) join(name string, s *session) *reader {
 	h.mu.Lock()
 	defer h.mu.Unlock()

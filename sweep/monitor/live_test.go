@@ -106,6 +106,22 @@ func TestReadersAreTold(t *testing.T) {
 	}
 }
 
+// TestReadersOfTheNewest: whoever looks at the newest sweep is told when there is another.
+func TestReadersOfTheNewest(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.hire("w1", "gpu1", 4, well)
+	s.becomes(s.submit("i: 1\n"), "succeeded", 1)
+	v := s.enter(monitor.Viewer)
+	events, _ := v.follow("/live/sweeps/newest")
+	at := s.wait(events, "a beginning", func(changeEvent) bool { return true })
+	for range 4 { // the stream of one that has ended tells no more than how it stands
+		id := s.submit("i: 1\n")
+		s.becomes(id, "succeeded", 1)
+		at = s.wait(events, "there is "+id, newer(at))
+	}
+}
+
 func TestReadersAreToldThatTheMasterIsAway(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -140,6 +156,41 @@ func TestAStreamEndsWithItsSession(t *testing.T) {
 			t.Fatal("it goes on")
 		}
 	}
+}
+
+// The master is asked for its warnings as often as for its sweeps, and not for every page.
+func TestPagesShareTheWarnings(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	v := s.enter(monitor.Viewer)
+	from := time.Now()
+	for range 40 {
+		v.get("/part/sweeps")
+	}
+	most := int(time.Since(from).Seconds()) + 2
+	if n := strings.Count(s.asked.String(), "/health "); n < 1 || n > most {
+		t.Errorf("asked %d times for 40 pages; want at most %d", n, most)
+	}
+}
+
+// A part of a newer version has warnings that are asked for anew, also those that another page got
+// a moment ago: only an answer that took long is used again.
+func TestWarningsAreAsNewAsThePart(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.still()
+	v := s.enter(monitor.Viewer)
+	for range 100 { // until an answer took no twentieth of the moment
+		v.get("/part/sweeps")
+		asked := strings.Count(s.asked.String(), "/health ")
+		s.later(900 * time.Millisecond)
+		v.get("/part/sweeps?version=1000000")
+		if strings.Count(s.asked.String(), "/health ") > asked {
+			return
+		}
+		s.later(10 * time.Second)
+	}
+	t.Error("the warnings are those of the older part")
 }
 
 // Many tabs cost the master what one costs; one that does not read holds nobody up.
@@ -196,7 +247,7 @@ func TestTabsShareAnswers(t *testing.T) {
 		}
 	}
 	took := time.Since(from).Seconds()
-	if n := strings.Count(s.asked.String(), "/tasks"); n > int(took)+2 {
+	if n := strings.Count(s.asked.String(), "/tasks?limit=100&"); n < 1 || n > int(took)+2 {
 		t.Errorf("%d questions in %.1f s", n, took)
 	}
 }
@@ -222,7 +273,8 @@ func TestReadersAreBounded(t *testing.T) {
 		answer, err := v.http.Do(r)
 		s.must(err)
 		defer answer.Body.Close()
-		if answer.StatusCode != http.StatusServiceUnavailable { // a stream that is read would not end
+		// a stream that is read would not end
+		if answer.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("one stream more: %s", answer.Status)
 		}
 	}

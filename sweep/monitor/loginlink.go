@@ -106,7 +106,8 @@ func removeOlder(folder string, now time.Time, age time.Duration) error {
 	return nil
 }
 
-// redeemLink uses up the code of a link; a link of Nobody if it is invalid, used, expired or revoked.
+// redeemLink uses up the code of a link; a link of Nobody if it is invalid, used, expired or
+// revoked.
 func (k tokens) redeemLink(code string, now time.Time) (p loginLink) {
 	if !codeShape.MatchString(code) {
 		return loginLink{}

@@ -29,7 +29,8 @@ func hostOnly(host string) string {
 // isLoopback reports whether a host is the browser's own machine.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasSuffix(host, localDomain) || ip != nil && ip.IsLoopback()
+	return host == "localhost" || strings.HasSuffix(host, localDomain) || ip != nil &&
+		ip.IsLoopback()
 }
 
 // strictTransport has browsers come to a host with TLS alone, for as long as a session may last.

@@ -116,7 +116,9 @@ func (s *site) guardsWrites(t *testing.T, path string) {
 		"another port":       origin("http://127.0.0.1:1"),
 		"a site like this":   origin("http://" + host + ".evil.example"),
 		"a port of this one": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") },
-		"fetched by another": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+		"fetched by another": func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+		},
 	} {
 		if p := v.do(http.MethodPost, path, "token=guess",
 			change); p.status != http.StatusForbidden ||

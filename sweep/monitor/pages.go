@@ -198,7 +198,7 @@ func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 	page := frame{Title: http.StatusText(f.status), View: f, At: m.o.Now()}
 	// the warning may be about what is not found
 	if _, answered := errors.AsType[*api.Error](err); answered {
-		page.Warnings = m.warnings(r)
+		page.Warnings = m.warned(r, &content{}).warnings
 	}
 	if err := m.render(w, r, f.status, "fault", page); err != nil {
 		m.o.Log.Error("render a page", "cause", err)

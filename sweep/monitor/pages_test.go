@@ -274,7 +274,8 @@ func TestWorkersPage(t *testing.T) {
 }
 
 // hostile is a value of everything that could break out of something.
-const hostile = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&\x1b[31m\u202e{{.}}`${1}`"
+const hostile = "<script>alert(1)</script>\"'><img src=x " +
+	"onerror=alert(2)>&\x1b[31m\u202e{{.}}`${1}`"
 
 func TestWhatComesFromOutsideIsEscaped(t *testing.T) {
 	t.Parallel()
@@ -361,7 +362,8 @@ func TestAPrefix(t *testing.T) {
 		if p.status != 200 {
 			t.Errorf("%s: %d", path, p.status)
 		}
-		for _, m := range regexp.MustCompile(`(?:href|src|action|data-live|data-part)="([^"#][^"]*)"`).FindAllStringSubmatch(p.text, -1) {
+		links := regexp.MustCompile(`(?:href|src|action|data-live|data-part)="([^"#][^"]*)"`)
+		for _, m := range links.FindAllStringSubmatch(p.text, -1) {
 			if !strings.HasPrefix(m[1], "/lab/monitor/") {
 				t.Errorf("%s leads to %s", path, m[1])
 			}

@@ -3,8 +3,10 @@ package monitor
 import (
 	"context"
 	"reflect"
+	"slices"
 	"time"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 )
 
@@ -87,6 +89,10 @@ func (h *hub) compareSweeps(all []core.Summary) {
 			changed = append(changed, sweepTopicPrefix+s.ID)
 		}
 	}
+	// A page of the newest sweep shows another when there is one.
+	if n := len(all); n > 0 && slices.Contains(changed, sweepTopicPrefix+all[n-1].ID) {
+		changed = append(changed, sweepTopicPrefix+api.Newest)
+	}
 	for _, name := range changed {
 		if t := h.topics[name]; t != nil {
 			t.wake()
@@ -96,7 +102,8 @@ func (h *hub) compareSweeps(all []core.Summary) {
 	for _, name := range changed {
 		h.publish(name)
 	}
-	if len(changed) > 0 {
+	// Without an earlier look nobody knows what changed since a page was made.
+	if before == nil || len(changed) > 0 {
 		h.publish(sweepsTopic)
 	}
 }

@@ -1,8 +1,11 @@
 package monitor
 
 import (
+	"context"
 	"net/http"
 	"regexp"
+
+	"mlframework/sweep/api"
 )
 
 // prefixShape is a prefix that needs no escaping anywhere.
@@ -83,8 +86,13 @@ func (m *Monitor) healthz(w http.ResponseWriter, _ *request) error {
 
 // readyz reports whether the master answers, and nothing more: it needs no login.
 func (m *Monitor) readyz(w http.ResponseWriter, r *request) error {
-	if _, err := ask(r.Context(), m.answers, "health", 0, m.o.Master.Health); err != nil {
+	if _, err := m.askHealth(r.Context(), 0); err != nil {
 		return plain(w, http.StatusServiceUnavailable, "the master does not answer")
 	}
 	return plain(w, http.StatusOK, "ready")
+}
+
+// askHealth asks how the master is, with an answer as new as a version; 0: it may be a moment old.
+func (m *Monitor) askHealth(ctx context.Context, version int64) (reply[api.Health], error) {
+	return ask(ctx, m.answers, "health", version, m.o.Master.Health)
 }

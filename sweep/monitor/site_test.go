@@ -229,6 +229,14 @@ func (s *site) hire(name, host string, slots int,
 	do func(sweep string, a task.Attempt) *task.Outcome) (end func(sweep string, index int64,
 	o *task.Outcome)) {
 	s.t.Helper()
+	return s.hireWith(nil, name, host, slots, do)
+}
+
+// hireWith is hire for a worker with GPUs, which it gives to attempts in turn.
+func (s *site) hireWith(gpus []task.GPU, name, host string, slots int,
+	do func(sweep string, a task.Attempt) *task.Outcome) (end func(sweep string, index int64,
+	o *task.Outcome)) {
+	s.t.Helper()
 	port := s.queue.Worker(name)
 	event := func(k task.EventKind, sweep string, index int64, number int) task.Event {
 		return task.Event{Version: task.Version, Kind: k, Worker: name, Sweep: sweep, Index: index,
@@ -237,7 +245,8 @@ func (s *site) hire(name, host string, slots int,
 	ctx, cancel := context.WithCancel(context.Background())
 	var mu sync.Mutex
 	beat := task.Heartbeat{Version: task.Version, Worker: name, Host: host, Slots: slots,
-		Incarnation: "1", Program: "1.2",
+		Incarnation: "1", Program: "1.2", GPUs: gpus,
+		Reads: task.Newest,
 		Load: &task.Load{Cores: 8, CPU: .42, MemoryTotal: 64 << 30, MemoryFree: 40 << 30,
 			DiskTotal: 1 << 40, DiskFree: 300 << 30}}
 	var parts sync.WaitGroup
@@ -249,6 +258,9 @@ func (s *site) hire(name, host string, slots int,
 			for _, a := range b.Attempts {
 				started := event(task.StartedEvent, b.Sweep, a.Index, a.Number)
 				started.Start = &task.Start{Host: host}
+				if len(gpus) > 0 {
+					started.Start.GPUs = []string{gpus[int(a.Index)%len(gpus)].UUID}
+				}
 				events = append(events, event(task.ClaimedEvent, b.Sweep, a.Index, a.Number),
 					started)
 				if o := do(b.Sweep, a); o != nil {
@@ -271,16 +283,17 @@ func (s *site) hire(name, host string, slots int,
 		}
 	})
 	parts.Go(func() {
-		for tick := time.NewTicker(50 * time.Millisecond); ; {
+		for {
 			mu.Lock()
 			now := beat
 			now.Running = append([]task.Busy{}, beat.Running...)
 			mu.Unlock()
+			begun := time.Now()
 			_ = port.SendHeartbeat(ctx, now)
 			select {
-			case <-tick.C:
+			// a long heartbeat takes no more than a tenth of a slow machine
+			case <-time.After(max(50*time.Millisecond, 10*time.Since(begun))):
 			case <-ctx.Done():
-				tick.Stop()
 				return
 			}
 		}

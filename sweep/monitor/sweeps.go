@@ -59,21 +59,20 @@ func (m *Monitor) loadSweeps(r *request) (*content, error) {
 	}
 	number, _ := strconv.Atoi(r.URL.Query().Get("page")) // what is none is the first
 	v := m.sweepsPage(all.value, number, all.asOf)
-	return &content{title: "Sweeps", view: v, warnings: m.warnings(r),
-		freshness: all.freshness}, nil
+	return m.warned(r, &content{title: "Sweeps", view: v, freshness: all.freshness}), nil
 }
 
-// warnings returns what the master warns of; nothing when it is away, which the page says by
-// itself.
-func (m *Monitor) warnings(r *request) (texts []string) {
-	h, err := m.o.Master.Health(r.Context())
+// warned adds what the master warns of; nothing when it is away, which the page says by itself.
+func (m *Monitor) warned(r *request, c *content) *content {
+	h, err := m.askHealth(r.Context(), wantedVersion(r))
 	if err != nil {
-		return nil
+		return c
 	}
-	for _, w := range h.Warnings {
-		texts = append(texts, w.String())
+	for _, w := range h.value.Warnings {
+		c.warnings = append(c.warnings, w.String())
 	}
-	return texts
+	c.freshness = c.with(h.freshness)
+	return c
 }
 
 // sweepsPage is one page; what is beyond the last is the last.
@@ -111,8 +110,11 @@ func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
 		Revision: human.Visible(s.Revision), Short: shortRevision(s.Revision),
 		Project:     human.Visible(s.Project),
 		ShortFolder: human.Visible(s.Project[strings.LastIndexByte(s.Project, '/')+1:])}
-	if s.Reason != nil {
-		l.Reason = truncate(human.Visible(*s.Reason))
+	switch {
+	case s.Reason != nil:
+		l.Reason = human.Truncate(human.Visible(*s.Reason))
+	case s.Waits != nil:
+		l.Reason = human.Truncate(human.Visible(*s.Waits))
 	}
 	end := now
 	if s.Ended != nil {

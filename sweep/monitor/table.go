@@ -56,7 +56,7 @@ const (
 func textCell(get func(*table.Row) string) func(*table.Row) cell {
 	return func(r *table.Row) cell {
 		text := human.Visible(get(r))
-		c := cell{Text: truncate(text)}
+		c := cell{Text: human.Truncate(text)}
 		if len(text) > maxCellWidth {
 			c.Title = text[:min(len(text), maxTitleBytes)]
 		}
@@ -75,9 +75,10 @@ func intText(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// resultColumns returns the columns after parameters and metrics.
-func (m *Monitor) resultColumns() []column {
-	return []column{
+// resultColumns returns the columns after parameters and metrics. GPUs have one where any of the
+// rows has some.
+func (m *Monitor) resultColumns(rows []table.Row) []column {
+	all := []column{
 		{"Host", "host", false, "", textCell(func(r *table.Row) string { return r.Host })},
 		{"Slot", "slot", true, "", numberCell(func(r *table.Row) string {
 			return intText(r.Slot)
@@ -90,6 +91,21 @@ func (m *Monitor) resultColumns() []column {
 			numberCell(func(r *table.Row) string { return intText(r.ExitCode) })},
 		{"Reason", "reason", false, "", textCell(func(r *table.Row) string { return r.Reason })},
 	}
+	if slices.ContainsFunc(rows, func(r table.Row) bool { return len(r.GPUs) > 0 }) {
+		all = slices.Insert(all, 2, column{"GPUs", "", false, "", gpusCell})
+	}
+	return all
+}
+
+// gpusCell shows the GPUs of a task; the title has their whole UUIDs.
+func gpusCell(r *table.Row) cell {
+	short := make([]string, len(r.GPUs))
+	for i, g := range r.GPUs {
+		short[i] = human.GPU(g)
+	}
+	whole := human.Visible(strings.Join(r.GPUs, ", "))
+	return cell{Text: human.Truncate(strings.Join(short, ", ")), Title: whole[:min(len(whole),
+		maxTitleBytes)]}
 }
 
 func startedText(r *table.Row) string {
@@ -110,7 +126,7 @@ var stateColumn = column{"State", "state", false, "",
 	func(r *table.Row) cell { return cell{Text: human.Visible(r.State), State: true} }}
 
 // sweepColumns returns the columns of the tasks of one sweep.
-func (m *Monitor) sweepColumns(s table.Schema) []column {
+func (m *Monitor) sweepColumns(s table.Schema, rows []table.Row) []column {
 	all := []column{
 		{"Task", "index", true, "", numberCell(func(r *table.Row) string {
 			return strconv.FormatInt(r.Index, 10)
@@ -125,7 +141,7 @@ func (m *Monitor) sweepColumns(s table.Schema) []column {
 		all = append(all, column{human.Visible(name), "metrics." + name, true, "metric",
 			metricCell(name, slices.Contains(s.Steps, name))})
 	}
-	return append(all, m.resultColumns()...)
+	return append(all, m.resultColumns(rows)...)
 }
 
 func parameterCell(name string) func(*table.Row) cell {
@@ -167,7 +183,7 @@ func metricCell(name string, step bool) func(*table.Row) cell {
 
 // allSweepsColumns returns the columns of tasks of any sweep: each has other parameters and
 // metrics, which share a column.
-func (m *Monitor) allSweepsColumns() []column {
+func (m *Monitor) allSweepsColumns(rows []table.Row) []column {
 	all := []column{
 		{"Task", "", false, "", func(r *table.Row) cell {
 			return cell{Text: human.Visible(r.ID), URL: m.taskURL(r.Sweep, r.Index)}
@@ -188,7 +204,7 @@ func (m *Monitor) allSweepsColumns() []column {
 			return strings.Join(all, "  ")
 		})},
 	}
-	return append(all, m.resultColumns()...)
+	return append(all, m.resultColumns(rows)...)
 }
 
 // table puts rows into columns; at is the path of the page.

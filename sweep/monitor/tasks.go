@@ -74,8 +74,7 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 	}
 	line, v := m.line(s.value.Summary, s.asOf), p.value
 	v.Sweep = &line
-	c := &content{title: line.ID, warnings: m.warnings(r),
-		freshness: p.freshness.with(s.freshness)}
+	c := m.warned(r, &content{title: line.ID, freshness: p.freshness.with(s.freshness)})
 	if !s.value.Record.Objective.IsZero() {
 		b, err := m.askBest(r.Context(), s.value, version)
 		if err != nil {
@@ -124,7 +123,7 @@ func (m *Monitor) loadTasks(r *request) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := m.tasksView(q, m.o.Prefix+"/tasks", p.value, m.allSweepsColumns())
+	v := m.tasksView(q, m.o.Prefix+"/tasks", p.value, m.allSweepsColumns(p.value.rows))
 	v.Caption = "Tasks"
 	counts, total := sum(all.value)
 	v.States = stateLinks(v.Path, q, counts, total)

@@ -9,7 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 // tokenFiles are the files of the tokens in the state folder, by role. The text of one
@@ -51,7 +53,7 @@ func openTokens(state string) (tokens, error) {
 }
 
 // openToken reads a token that only its owner may read, or makes it. An empty file has no token: a
-// start that was killed has left it.
+// start of an earlier release that was killed has left it.
 func openToken(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +66,7 @@ func openToken(path string) (string, error) {
 					"it and it is made anew", path, info.Mode())
 	}
 	if err != nil || info.Size() == 0 {
-		if err := makeToken(path); err != nil {
+		if err := makeToken(path, os.Link); err != nil {
 			return "", fmt.Errorf("make the monitor's token: %w", err)
 		}
 	}
@@ -82,17 +84,43 @@ func openToken(path string) (string, error) {
 	return token, nil
 }
 
-// makeToken writes a new token.
-func makeToken(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+// makeToken makes a file with a new token, whole or not at all, by a link. Where another monitor
+// that starts at the same time was faster, its token stays. An empty file is replaced. In a file
+// system without hard links the file is written in its place: a start that is killed meanwhile may
+// leave less.
+func makeToken(path string, link func(from, to string) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // mode 0600
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(rand.Text() + "\n") // 130 bits
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
+	defer os.Remove(f.Name())
+	text := rand.Text() + "\n" // 130 bits
+	if err := writeToken(f, text); err != nil {
+		return err
 	}
-	return nil
+	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	err = link(f.Name(), path)
+	if slices.ContainsFunc(noLinks, func(none error) bool { return errors.Is(err, none) }) {
+		if f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			err = writeToken(f, text)
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// noLinks are the errors of a file system without hard links.
+var noLinks = []error{syscall.EPERM, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS}
+
+func writeToken(f *os.File, text string) error {
+	_, err := f.WriteString(text)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // role returns whose token this is. Every token is compared, whichever it is.

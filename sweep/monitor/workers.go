@@ -19,6 +19,9 @@ type workersView struct {
 	Workers     []workerLine
 	Busy, Slots int // of the workers that are not away
 	Up          int
+	GPUs        []gpuLine // of the workers that are not away
+	GPUsLeft    int64     // those that are not among them
+	GPUsGiven   string    // "1.5 of 4 GPUs"; "": there are none
 }
 
 // workerLine is a worker in words.
@@ -30,6 +33,7 @@ type workerLine struct {
 	// slots that a person asked for, when the worker has others; "": none
 	TargetSlots       string
 	Used, Waiting     int
+	GPUs              string // "1.5 / 4"; "": it has none
 	Seen              string // ago
 	CPU, Memory, Disk gauge
 	Running           []attempt
@@ -57,6 +61,7 @@ func (m *Monitor) loadWorkers(r *request) (*content, error) {
 			v.Up, v.Busy, v.Slots = v.Up+1, v.Busy+len(w.Running), v.Slots+w.Slots
 		}
 	}
+	v.addGPUs(all.value)
 	return &content{title: "Workers", view: v, freshness: all.freshness}, nil
 }
 
@@ -67,10 +72,13 @@ func (m *Monitor) worker(w core.Worker, now time.Time) workerLine {
 		Slots: w.Slots, Used: len(w.Running), Waiting: w.Waiting, Seen: "never",
 		More: max(0, len(w.Running)-attemptsShown)}
 	if w.Reason != nil {
-		l.Reason = truncate(human.Visible(*w.Reason))
+		l.Reason = human.Truncate(human.Visible(*w.Reason))
 	}
 	if w.Wanted != nil && *w.Wanted != w.Slots {
 		l.TargetSlots = strconv.Itoa(*w.Wanted)
+	}
+	if n := len(w.GPUs); n > 0 && w.State != core.WorkerAway {
+		l.GPUs = fmt.Sprintf("%s / %d", human.Share(task.Given(w.GPUs)), n)
 	}
 	if w.Seen != nil {
 		l.Seen = ago(now.Sub(*w.Seen))
@@ -103,9 +111,13 @@ func used(free, total int64) gauge {
 	if total <= 0 {
 		return gauge{}
 	}
-	part := float64(total - free)
-	return gauge{percent(part, float64(total)), size(free) + " of " + size(total) + " free",
-		thousandths(part, float64(total))}
+	return full(total-free, total, size(free)+" of "+size(total)+" free")
+}
+
+// full is a gauge of a part of a whole that is not 0.
+func full(part, whole int64, detail string) gauge {
+	return gauge{percent(float64(part), float64(whole)), detail,
+		thousandths(float64(part), float64(whole))}
 }
 
 func thousandths(part, whole float64) int64 { return int64(min(max(0, 1000*part/whole), 1000)) }

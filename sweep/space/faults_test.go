@@ -89,7 +89,8 @@ func TestFaults(t *testing.T) {
 				"parameter"},
 		"null in a list": {"b: [1, null]",
 			"p.yml:1:8: b: no value; put it in quotes if the program is to get the word, " +
-				"\"null\", or remove the parameter"},
+				"\"null\"; for null in a config file (file:) write it there and remove the " +
+				"parameter"},
 		"duplicate key": {"a: 1\nb: 2\na: 3\n",
 			"p.yml:3:1: a: is there twice, first on line 1; write all of it in one place"},
 		"duplicate in a merge": {"<<: {a: 1, a: 2}",

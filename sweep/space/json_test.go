@@ -59,7 +59,8 @@ func TestStoredFormOfRules(t *testing.T) {
 		t.Fatalf("%d parts: %v", len(parts), err)
 	}
 	got, err := json.Marshal(parts[0])
-	if want := `{"version":3,"parameters":[{"name":"a","interval":["0","100"]}],"kept":"AAQuAQ","count":5}`; err != nil || string(got) != want {
+	if want :=
+		`{"version":3,"parameters":[{"name":"a","interval":["0","100"]}],"kept":"AAQuAQ","count":5}`; err != nil || string(got) != want {
 		t.Errorf("a part is %s, want %s: %v", got, want, err)
 	}
 }
@@ -143,19 +144,31 @@ func TestStoredFormRefusesWhatItDidNotWrite(t *testing.T) {
 		`{"version":4}`:           "its version is 4, this program knows 1 to 3",
 		`{"version":1,"x":1}`:     `unknown field "x"`,
 		parameter(`{"name":"a"}`): `parameter "a": it must have one of value, values and interval`,
-		parameter(`{"name":"a","value":"1","values":["2"]}`):                              "it must have one of",
-		parameter(`{"name":"a","values":[]}`):                                             "it must have one of",
-		parameter(`{"name":"a","value":null}`):                                            "it must have one of",
-		parameter(`{"name":"a","values":[null]}`):                                         "null is not a value",
-		parameter(`{"name":"a","value":1}`):                                               "1 is not a value",
-		parameter(`{"name":"a","value":"\u0000"}`):                                        "NUL",
-		parameter(`{"name":"-a","value":"1"}`):                                            "it begins with -",
-		parameter(`{"value":"1"}`):                                                        "it is empty",
-		parameter(`{"name":"a","interval":[]}`):                                           "0 elements",
-		parameter(`{"name":"a","interval":["1","x"]}`):                                    "x is not a number",
-		parameter(`{"name":"a","interval":["1","2","0"]}`):                                "step is 0",
-		parameter(`{"name":"a","value":"1"},{"name":"a","value":"1"}`):                    `parameter "a": it is there twice`,
-		parameter(`{"name":"a","interval":["0","9e18"]},{"name":"b","values":["1","2"]}`): `parameter "b": with this parameter`,
+		parameter(
+			`{"name":"a","value":"1","values":["2"]}`): "it must have one of",
+		parameter(
+			`{"name":"a","values":[]}`): "it must have one of",
+		parameter(
+			`{"name":"a","value":null}`): "it must have one of",
+		parameter(
+			`{"name":"a","values":[null]}`): "null is not a value",
+		parameter(
+			`{"name":"a","value":1}`): "1 is not a value",
+		parameter(`{"name":"a","value":"\u0000"}`): "NUL",
+		parameter(
+			`{"name":"-a","value":"1"}`): "it begins with -",
+		parameter(
+			`{"value":"1"}`): "it is empty",
+		parameter(
+			`{"name":"a","interval":[]}`): "0 elements",
+		parameter(
+			`{"name":"a","interval":["1","x"]}`): "x is not a number",
+		parameter(
+			`{"name":"a","interval":["1","2","0"]}`): "step is 0",
+		parameter(
+			`{"name":"a","value":"1"},{"name":"a","value":"1"}`): `parameter "a": it is there twice`,
+		parameter(
+			`{"name":"a","interval":["0","9e18"]},{"name":"b","values":["1","2"]}`): `parameter "b": with this parameter`,
 	} {
 		s := *read(t, "kept: [1, 2]")
 		err := json.Unmarshal([]byte(stored), &s)
@@ -180,7 +193,8 @@ func TestPointAsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(`{"lr":"0.10","augment":"true","a\"b":"\u003c\n"}`, string(got)); diff != "" {
+	if diff := cmp.Diff(`{"lr":"0.10","augment":"true","a\"b":"\u003c\n"}`,
+		string(got)); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
 	}
 	if got, _ := json.Marshal(new(space.Space).Point(0)); string(got) != "{}" {
@@ -192,11 +206,14 @@ func TestPointAsJSON(t *testing.T) {
 }
 
 func FuzzStored(f *testing.F) {
-	f.Add([]byte(`{"version":1,"parameters":[{"name":"gpu","value":"-1"},{"name":"a","values":[true,"5"]}]}`))
+	f.Add([]byte(
+		`{"version":1,"parameters":[{"name":"gpu","value":"-1"},{"name":"a","values":[true,"5"]}]}`))
 	f.Add([]byte(`{"version":1,"parameters":[{"name":"e","interval":["0","1e12","0.5"]}]}`))
 	f.Add([]byte(`{"version":1,"parameters":null}`))
-	f.Add([]byte(`{"version":3,"parameters":[{"name":"a","values":["1","2"]},{"name":"b","values":["1","2"]}],"rules":[{"where":"a < b"}],"kept":"AAE","count":1}`))
-	f.Add([]byte(`{"version":3,"parameters":[{"name":"a","values":["1","2"]}],"listed":{"parameters":["a"],"rows":[[0],[1],[-1]]},"limit":2,"count":2}`))
+	f.Add([]byte(
+		`{"version":3,"parameters":[{"name":"a","values":["1","2"]},{"name":"b","values":["1","2"]}],"rules":[{"where":"a < b"}],"kept":"AAE","count":1}`))
+	f.Add([]byte(
+		`{"version":3,"parameters":[{"name":"a","values":["1","2"]}],"listed":{"parameters":["a"],"rows":[[0],[1],[-1]]},"limit":2,"count":2}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var s space.Space
 		if err := json.Unmarshal(data, &s); err != nil {

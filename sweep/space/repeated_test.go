@@ -204,7 +204,8 @@ sample: %d
 // Neither the combinations nor the repeats are listed beyond those that are drawn.
 func TestSampleOfManyRepeats(t *testing.T) {
 	t.Parallel()
-	const file = "a: [0, 1000000)\nseed: [0, 50000)\nb: [0, 1000000)\n---\nrepeat: seed\nsample: 20\n"
+	const file = "a: [0, 1000000)\nseed: [0, 50000)\nb: [0, 1000000)\n---\nrepeat: seed\nsample: " +
+		"20\n"
 	s := read(t, file)
 	if d, ok := s.Sampled(); !ok || s.Len() != 1_000_000 || d.Of != 1_000_000_000_000 ||
 		d.Least != 50_000 {

@@ -47,7 +47,7 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 		remedy := `write a value, "" for an empty one, or remove the parameter`
 		if strings.EqualFold(n.Value, "null") {
 			remedy = `put it in quotes if the program is to get the word, "` + n.Value +
-				`", or remove the parameter`
+				`"; for null in a config file (file:) write it there and remove the parameter`
 		}
 		r.fault(r.nullPlace(e, at), show(e.Name)+": no value", remedy)
 	default:

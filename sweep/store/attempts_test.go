@@ -50,8 +50,8 @@ func TestTries(t *testing.T) {
 	}
 }
 
-// TestAnEndThatIsToldAgain keeps no end of an attempt that has one and is told again in another way:
-// by a worker that has forgotten it, or where the master counts a stop as a loss.
+// TestAnEndThatIsToldAgain keeps no end of an attempt that has one and is told again in another
+// way: by a worker that has forgotten it, or where the master counts a stop as a loss.
 func TestAnEndThatIsToldAgain(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())

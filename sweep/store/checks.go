@@ -32,7 +32,9 @@ func (r *Reader) Checks(ctx context.Context, s Sweep) (found core.ResultChecks,
 		Unmeasured: []core.Unmeasured{}}
 	c := (*checks)(&found)
 	const hasProblem = `instr(output, '"error":') OR instr(output, '"unread"') OR instr(output, '"unmeasured"')`
-	query := `SELECT idx, state, coalesce(host, ''), output, NULL FROM tasks WHERE sweep = ? AND (` + hasProblem + `) ORDER BY idx`
+	query :=
+		`SELECT idx, state, coalesce(host, ''), output, NULL FROM tasks WHERE sweep = ? AND (` +
+			hasProblem + `) ORDER BY idx`
 	if takesLast(s.Record) { // a value is better than the last only where metrics have spans
 		query = `SELECT idx, state, coalesce(host, ''), CASE WHEN ` + hasProblem + ` THEN output END, metrics FROM tasks
 			WHERE sweep = ? AND (` + hasProblem + ` OR instr(metrics, '[')) ORDER BY idx`

@@ -87,7 +87,7 @@ func (w *writer) putRows(ctx context.Context, rows *core.Rows, values map[int64]
 	for _, k := range rows.Workers {
 		if err := w.exec(ctx, w.worker,
 			w.values[:0].add(k.Name, k.Incarnation, k.Host, k.Program, int64(k.Started), k.Drained,
-				int64(k.Slots), k.Image, k.Environment)); err != nil {
+				k.DrainedFor, int64(k.Slots), k.Image, k.Environment)); err != nil {
 			return fmt.Errorf("write worker %s: %w", k.Name, err)
 		}
 	}

@@ -203,6 +203,10 @@ CREATE TABLE dead_letters (
 );
 CREATE INDEX dead_letters_worker ON dead_letters (worker) WHERE worker <> '';
 `,
+	// Why a worker was drained.
+	`
+ALTER TABLE workers ADD COLUMN drained_for TEXT NOT NULL DEFAULT ''; -- core.WorkerRecord
+`,
 }
 
 // outlined makes the outline of a record in SQL, as a migration did: it does not change.

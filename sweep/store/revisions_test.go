@@ -13,7 +13,8 @@ import (
 const beforeOutlines = `ALTER TABLE sweeps DROP COLUMN outline;
 DROP INDEX audit_keys;
 ALTER TABLE audit DROP COLUMN client_key;
-DROP TABLE dead_letters;`
+DROP TABLE dead_letters;
+ALTER TABLE workers DROP COLUMN drained_for;`
 
 // beforeCodes makes of a store's schema the one that had a code for each revision, whatever the
 // sweep: all that came since goes.

@@ -49,6 +49,12 @@ func (r *Reader) List(ctx context.Context, after string, limit int) (all []Liste
 	return r.listed(ctx, selectListed+` WHERE seq > ? ORDER BY seq LIMIT ?`, seq, limit)
 }
 
+// Current lists, as List does, the sweeps that have not ended and the newest that have.
+func (r *Reader) Current(ctx context.Context, maxEnded int) ([]Listed, error) {
+	return r.listed(ctx, selectListed+` WHERE ended IS NULL OR seq IN (SELECT seq FROM sweeps
+		WHERE ended IS NOT NULL ORDER BY seq DESC LIMIT ?) ORDER BY seq`, maxEnded)
+}
+
 // listedAtOnce is how many sweeps NewestFirst reads at a time.
 const listedAtOnce = 200
 

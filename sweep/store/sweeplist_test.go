@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -220,5 +221,38 @@ func TestListWithADamagedSweep(t *testing.T) {
 			defer s.Close()
 			check(&s.Reader)
 		})
+	}
+}
+
+// TestCurrent lists what has not ended and the newest that have, by one look at the store.
+func TestCurrent(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	addAll(t, s, recordsToList())
+	all, err := s.Sweeps(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(all)
+	for _, n := range []int{0, 2, 3} {
+		all[n].Head.State, all[n].Head.Ended = core.Finished, at(9)
+		commit(t, s, all[n], core.Changes{Head: all[n].Head})
+	}
+	for maxEnded, want := range map[int][]int{0: {1}, 1: {1, 3}, 2: {1, 2, 3}, 9: {0, 1, 2, 3}} {
+		listed, err := s.Current(t.Context(), maxEnded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, l := range listed {
+			got = append(got, int(l.Seq-all[0].Seq))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("with at most %d that have ended: %v; want %v", maxEnded, got, want)
+		}
 	}
 }

@@ -137,12 +137,6 @@ func (r *Reader) ActiveSweeps(ctx context.Context) (open []Sweep, damaged []*Dam
 	return open, damaged, readable(rows.Err())
 }
 
-// EndedSweeps lists the sweeps that have ended, the newest first, at most limit.
-func (r *Reader) EndedSweeps(ctx context.Context, limit int) ([]Sweep, error) {
-	return scanSweeps(r.db.QueryContext(ctx,
-		selectSweeps+` WHERE ended IS NOT NULL ORDER BY seq DESC LIMIT ?`, limit))
-}
-
 // Sweep reads one sweep; "" is the newest. The error is *UnknownSweep when there is none.
 func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
 	query, args := selectSweeps+` WHERE id = ?`, []any{id}

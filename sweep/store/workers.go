@@ -9,7 +9,8 @@ import (
 // Workers lists the workers by name.
 func (r *Reader) Workers(ctx context.Context) (all []core.WorkerRecord, err error) {
 	rows, err := r.db.QueryContext(ctx,
-		`SELECT name, incarnation, host, program, started, drained, slots, image, environment FROM workers ORDER BY name`)
+		`SELECT name, incarnation, host, program, started, drained, drained_for, slots, image,
+			environment FROM workers ORDER BY name`)
 	if err != nil {
 		return nil, readable(err)
 	}
@@ -17,7 +18,7 @@ func (r *Reader) Workers(ctx context.Context) (all []core.WorkerRecord, err erro
 	for rows.Next() {
 		var w core.WorkerRecord
 		if err := rows.Scan(&w.Name, &w.Incarnation, &w.Host, &w.Program, &w.Started, &w.Drained,
-			&w.Slots, &w.Image, &w.Environment); err != nil {
+			&w.DrainedFor, &w.Slots, &w.Image, &w.Environment); err != nil {
 			return nil, readable(err)
 		}
 		all = append(all, w)

@@ -14,9 +14,11 @@ func TestWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	first := core.WorkerRecord{Name: "gpu2", Incarnation: "1", Host: "h2", Program: "v1", Started: 4,
-		Image: "python:3.12@sha256:1", Environment: "as it was made"}
-	second := core.WorkerRecord{Name: "gpu1", Host: "h1", Drained: true, Slots: 3}
+	first := core.WorkerRecord{Name: "gpu2", Incarnation: "1", Host: "h2", Program: "v1",
+		Started: 4,
+		Image:   "python:3.12@sha256:1", Environment: "as it was made"}
+	second := core.WorkerRecord{Name: "gpu1", Host: "h1", Drained: true,
+		DrainedFor: core.ForReplacement, Slots: 3}
 	if err := s.Commit(t.Context(),
 		&core.Rows{Workers: []core.WorkerRecord{first, second}}); err != nil {
 		t.Fatal(err)

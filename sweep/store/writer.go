@@ -64,8 +64,9 @@ const (
 	// updateStart is for an attempt that was declared lost before its start was reported.
 	updateStart = `UPDATE attempts SET host=?5, slot=?6, gpus=?7, resumed=?8, started=?9, reason=replace(replace(reason, ?10, ''), ?11, '')
 		WHERE sweep=?1 AND idx=?2 AND attempt=?3 AND worker=?4 AND started IS NULL AND superseded=0`
-	putSamples   = `INSERT OR IGNORE INTO samples (sweep, idx, attempt, hash, points) VALUES (?,?,?,?,?)`
-	putWorker    = `REPLACE INTO workers (name, incarnation, host, program, started, drained, slots, image, environment) VALUES (?,?,?,?,?,?,?,?,?)`
+	putSamples = `INSERT OR IGNORE INTO samples (sweep, idx, attempt, hash, points) VALUES (?,?,?,?,?)`
+	putWorker  = `REPLACE INTO workers (name, incarnation, host, program, started, drained,
+		drained_for, slots, image, environment) VALUES (?,?,?,?,?,?,?,?,?,?)`
 	deleteWorker = `DELETE FROM workers WHERE name = ?`
 )
 

@@ -22,8 +22,8 @@ import (
 // What is compared with duration may be seconds or 90m. Arithmetic with what is absent or text, a
 // division by zero and a logarithm of what is not positive make a comparison that does not hold.
 //
-// The nil and the zero Filter match every row. Safe for concurrent use unless the schema that it was
-// read with has dimensions.
+// The nil and the zero Filter match every row. Safe for concurrent use unless the schema that it
+// was read with has dimensions.
 type Filter struct{ conditions []condition }
 
 // FilterError says what is wrong with an expression and where. Its Unknown is a name that no column

@@ -20,7 +20,7 @@ func (l *layout) fit(width int) {
 	if width <= 0 || l.width() <= width {
 		return
 	}
-	l.fold()
+	l.fold(func(t *textColumn) bool { return !t.keep && (l.rows > 1 || t.fold) })
 	if l.width() > width {
 		l.shortenID()
 	}
@@ -30,12 +30,10 @@ func (l *layout) fit(width int) {
 	}
 }
 
-func (l *layout) fold() {
-	if l.rows < 2 {
-		return
-	}
+// fold moves those columns that may be moved, and are the same in all rows, to the line above.
+func (l *layout) fold(may func(*textColumn) bool) {
 	for _, t := range l.columns {
-		if !t.keep && t.constant {
+		if may(t) && t.constant && !t.folded {
 			t.folded = true
 			l.folded = append(l.folded, t.name+"="+t.first)
 		}

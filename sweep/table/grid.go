@@ -23,6 +23,9 @@ type GridColumn struct {
 	Keep     bool // it is never left out, and never moved to the line above
 	Number   bool // it stands to the right, whatever its texts are
 	Optional bool // it is left out where it is empty in all rows
+	// where all rows have the same, it is moved to the line above: of several rows also where the
+	// table has room, and of a single one where it has not
+	Fold bool
 	// where the table is too wide its texts stand below their rows; one column at most
 	Long bool
 }
@@ -95,12 +98,16 @@ func (g *Grid) layout() (l *layout, below *textColumn) {
 			continue
 		}
 		worth := worth(c.Worth)
+		g.shown[i].fold = c.Fold
 		if g.shown[i].keep = c.Keep; c.Keep {
 			worth = essential
 		}
 		if l.show(g.shown[i], c.Name, worth); c.Long {
 			below = g.shown[i]
 		}
+	}
+	if l.rows > 1 {
+		l.fold(func(t *textColumn) bool { return t.fold })
 	}
 	if g.width <= 0 || l.width() <= g.width {
 		return l, nil

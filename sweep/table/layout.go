@@ -46,6 +46,7 @@ type textColumn struct {
 	width    int
 	worth    worth
 	keep     bool // not to be folded: the id, and what is ranked by
+	fold     bool // it is folded also in a table of one row
 	folded   bool
 	hidden   bool
 	words    bool // some value is text,

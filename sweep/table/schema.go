@@ -16,8 +16,8 @@ type Schema struct {
 	Parameters []string // in the order of the file
 	Metrics    []string
 	Steps      []string // metrics with a column for the step of the value
-	// Dimension, when set, has the values of parameters, which are then not taken from rows. What is
-	// made of such a schema is for one goroutine.
+	// Dimension, when set, has the values of parameters, which are then not taken from rows. What
+	// is made of such a schema is for one goroutine.
 	Dimension func(parameter string) Dimension
 }
 

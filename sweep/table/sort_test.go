@@ -55,8 +55,9 @@ func TestSortNamesTheColumnsThereAre(t *testing.T) {
 	t.Parallel()
 	s := table.Schema{Parameters: []string{"lr", "host"}, Metrics: []string{"accuracy", "lr"}}
 	err := table.Sort(nil, s, "-acuracy")
-	want := `there is no column "acuracy"; did you mean accuracy? the columns are id, sweep, definition, index, state, lr, ` +
-		`parameters.host, accuracy, metrics.lr, argv, attempts, host, slot, gpus, started, duration, exit_code, reason, revision`
+	want := `there is no column "acuracy"; did you mean accuracy? the columns are id, sweep, ` +
+		`definition, index, state, lr, parameters.host, accuracy, metrics.lr, argv, attempts, ` +
+		`host, slot, gpus, started, duration, exit_code, reason, revision`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

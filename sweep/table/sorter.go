@@ -49,9 +49,9 @@ func (k *sortKey) position() int64 { return int64(k.at & (1<<positionBits - 1)) 
 
 // NewSorter returns a sorter by a column, "-COLUMN" from the greatest to the least. A column in
 // which everything is a number is sorted by number, any other by text in which runs of digits count
-// as numbers (gpu2 before gpu10). Either way what is not a number and then what is absent come last.
-// Equal rows keep their order. An unknown column is an error that names the nearest and all known
-// ones.
+// as numbers (gpu2 before gpu10). Either way what is not a number and then what is absent come
+// last. Equal rows keep their order. An unknown column is an error that names the nearest and all
+// known ones.
 func NewSorter(s Schema, by string) (*Sorter, error) {
 	name, descending := strings.CutPrefix(by, "-")
 	c, err := s.lookup(name)
@@ -74,8 +74,8 @@ func NewSorter(s Schema, by string) (*Sorter, error) {
 	return sorter, nil
 }
 
-// NewSorterOfTables sorts the rows of several tables by a column, as [NewSorter] says. Before the rows
-// of each table it is told of the table, with [Sorter.Continue].
+// NewSorterOfTables sorts the rows of several tables by a column, as [NewSorter] says. Before the
+// rows of each table it is told of the table, with [Sorter.Continue].
 func NewSorterOfTables(by string) *Sorter {
 	descending := strings.HasPrefix(by, "-")
 	return &Sorter{byNumber: &sortedKeys{descending: descending},

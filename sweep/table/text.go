@@ -1,7 +1,6 @@
 package table
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -79,15 +78,11 @@ func (o TableOptions) textOf(name string, r *Row, c cell) string {
 	}
 }
 
-// shortGPUs cuts UUIDs (GPU-5b3c2a1f-...) after the first group, which tells the GPUs of a host
-// apart.
+// shortGPUs names GPUs as short as tells those of a host apart.
 func shortGPUs(uuids []string) string {
-	short := slices.Clone(uuids)
-	for i, u := range short {
-		if rest, ok := strings.CutPrefix(u, "GPU-"); ok {
-			first, _, _ := strings.Cut(rest, "-")
-			short[i] = "GPU-" + first
-		}
+	short := make([]string, len(uuids))
+	for i, u := range uuids {
+		short[i] = human.GPU(u)
 	}
-	return human.Visible(strings.Join(short, ","))
+	return strings.Join(short, ",")
 }

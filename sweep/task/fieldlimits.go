@@ -54,6 +54,13 @@ func (b *limits) number(what string, n, most int64) {
 	}
 }
 
+// numberOrUnknown is number for what may be -1 where it is not known.
+func (b *limits) numberOrUnknown(what string, n, most int64) {
+	if n != -1 {
+		b.number(what, n, most)
+	}
+}
+
 // time refuses what cannot be written as RFC 3339 in UTC.
 func (b *limits) time(what string, t time.Time) {
 	if year := t.UTC().Year(); year < 1 || year > 9999 {
@@ -158,6 +165,20 @@ func (b *limits) beat(h *Heartbeat, worker string) {
 	b.number("the length of its key", int64(len(h.Key)), maxKeyBytes)
 	b.timeOrNone("its time", h.Time)
 	b.number("its slots", int64(h.Slots), maxSlots)
+	b.text("why it cannot list its GPUs", h.GPUFault, maxTextBytes)
+	b.number("the number of its GPUs", int64(len(h.GPUs)), maxGPUs)
+	for i := range h.GPUs {
+		g := &h.GPUs[i]
+		b.text("a GPU", g.UUID, maxNameBytes)
+		b.text("the name of a GPU", g.Name, maxNameBytes)
+		b.text("why a GPU is not given out", g.Unavailable, maxTextBytes)
+		b.number("the memory of a GPU", g.Memory, 1<<62)
+		b.numberOrUnknown("the use of a GPU's memory", g.Used, 1<<62)
+		b.numberOrUnknown("the utilization of a GPU", int64(g.Utilization), 100)
+		if !(g.Given >= 0 && g.Given <= 1) {
+			b.refuse("what is given of a GPU", "is %v, not from 0 to 1", g.Given)
+		}
+	}
 	b.number("its slots that end", int64(h.Ending), maxAttemptsListed)
 	b.number("its attempts that wait", int64(h.Waiting), maxCount)
 	b.number("its events that wait", int64(h.Unsent), maxCount)

@@ -100,6 +100,16 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 			e *task.Event) {
 			e.Heartbeat.Refuses = long
 		},
+		"the use of a GPU's memory is -2; ": func(e *task.Event) {
+			e.Heartbeat.GPUs = []task.GPU{{Used: -1, Utilization: -1}, {Used: -2}}
+		},
+		"the utilization of a GPU is -2; ": func(e *task.Event) {
+			e.Heartbeat.GPUs = []task.GPU{{Utilization: -2}}
+		},
+		"why it cannot list its GPUs is 1048576 bytes long": func(
+			e *task.Event) {
+			e.Heartbeat.GPUFault = long
+		},
 		"a sweep that it needs secrets of is 1048576 ": func(
 			e *task.Event) {
 			e.Heartbeat.Needs = []task.Need{{Sweep: long}}

@@ -28,6 +28,11 @@ type Heartbeat struct {
 	Environment string `json:"environment,omitempty"`
 	Host        string `json:"host"`
 	Slots       int    `json:"slots"`
+	// those that its attempts may get; nil: none
+	GPUs []GPU `json:"gpus,omitempty"`
+	// why the host's GPUs cannot be listed, or are not yet, for people: GPUs says nothing then of
+	// what attempts may get later; "": it has all
+	GPUFault string `json:"gpu_fault,omitempty"`
 	// it takes nothing new: it was asked to, or is Leaving or Closing
 	Draining bool `json:"draining,omitempty"`
 	// it was asked to start again, and ends when nothing runs

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"mlframework/sweep/metric"
@@ -27,4 +29,35 @@ type Measured struct {
 	Stdout     []metric.Rejected `json:"stdout,omitempty"`
 	Stderr     []metric.Rejected `json:"stderr,omitempty"`
 	Unmeasured []string          `json:"unmeasured,omitempty"` // why metrics of files are missing
+	// Incomplete names metrics of files that may have held more values than are left: of a JSON
+	// document that is written anew each time, the last.
+	Incomplete []string `json:"incomplete,omitempty"`
+}
+
+// KeepValues gives incomplete metrics the values that the task had, had, which count also what the
+// files held before. That holds for metrics with one of the rules, by which had was read; the
+// others remain incomplete. It returns the metrics of which another value is left in the files.
+func (m *Measured) KeepValues(had metric.Final, rules []metric.Rule) (kept []string) {
+	all := slices.Clone(metric.Final(m.Metrics))
+	m.Incomplete = slices.DeleteFunc(slices.Clone(m.Incomplete), func(name string) bool {
+		byName := func(v metric.FinalValue) bool { return v.Name == name }
+		rule := slices.IndexFunc(rules, func(r metric.Rule) bool { return r.Name == name })
+		before, now := slices.IndexFunc(had, byName), slices.IndexFunc(all, byName)
+		if rule < 0 || before < 0 {
+			return false
+		}
+		switch {
+		case now < 0:
+			all = append(all, had[before])
+			kept = append(kept, name)
+		case !rules[rule].Take.Replaces(had[before].Value, all[now].Value):
+			if v := had[before].Value; v != all[now].Value && !math.IsNaN(v) {
+				kept = append(kept, name)
+			}
+			all[now] = had[before]
+		}
+		return true
+	})
+	m.Metrics = metric.Stored(all)
+	return kept
 }

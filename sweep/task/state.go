@@ -34,6 +34,19 @@ func (s State) String() string {
 	return fmt.Sprintf("state %d", uint8(s))
 }
 
+// Predicate says of a task that it is in the state: "is running", "has succeeded".
+func (s State) Predicate() string {
+	switch s {
+	case Succeeded, Failed:
+		return "has " + s.String()
+	case Timeout:
+		return "has timed out"
+	case OOM:
+		return "has run out of memory"
+	}
+	return "is " + s.String()
+}
+
 // Terminal reports whether only a person's retry leads out of the state.
 func (s State) Terminal() bool { return s >= Succeeded }
 

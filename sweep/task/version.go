@@ -34,12 +34,17 @@ const (
 	// RulesVersion is that of a record whose space has rules, or points that lack a parameter:
 	// earlier programs would make other points of it.
 	RulesVersion = 7
-	Newest       = RulesVersion
+	// GPUsVersion is that of a record or Batch whose tasks need GPUs: earlier programs would run them
+	// without.
+	GPUsVersion = 8
+	Newest      = GPUsVersion
 )
 
 // Version is the version of a record or Batch of the recipe.
 func (r Recipe) Version() int {
 	switch {
+	case r.GPUs != GPUs{}:
+		return GPUsVersion
 	case slices.ContainsFunc(r.Metrics, func(m metric.Rule) bool {
 		return m != metric.Rule{Name: m.Name, Pattern: m.Pattern}
 	}):

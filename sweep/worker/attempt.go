@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"mlframework/sweep/argv"
@@ -95,7 +94,7 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 	metrics.files = w.followFiles(i, ws, metrics)
 	defer metrics.files.close()
 	w.starts.record(slot, w.scheduler.start(i, task.Start{Host: w.o.Host, Slot: slot,
-		Resumed: ws.Resumed, Image: w.o.Image}))
+		GPUs: i.gpus.UUIDs(), Resumed: ws.Resumed, Image: w.o.Image}))
 	finish := func(exit process.Exit) task.Outcome {
 		kept := errors.Join(exit.OutputErr, stdout.end(), stderr.end())
 		if noSpace(kept) && w.scheduler.setNoSpace(w.noSpaceReason()) {
@@ -105,11 +104,12 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 		metrics.files.end(o.Exited())
 		metrics.flush()
 		addReason(&o, exit, stdout, stderr)
+		w.blameGPUs(ctx, i, &o)
 		o.Metrics, o.Stdout, o.Stderr = metrics.final(), stdout.out, stderr.out
 		o.Unmeasured, o.Thinned = metrics.files.problems(o.Class), metrics.series.Thinned()
 		if unread != nil {
 			o.Unmeasured = append(o.Unmeasured,
-				fmt.Sprintf("the metrics of earlier attempts cannot be read: %v", unread))
+				fmt.Sprintf("the metrics of earlier attempts cannot all be read: %v", unread))
 		}
 		if kept != nil {
 			o.Reason = joinReasons(o.Reason, fmt.Sprintf("output not kept in full: %v", kept))
@@ -118,8 +118,8 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 	}
 	exit := w.o.Keeper.Run(ctx, process.Spec{
 		Argv: given.Argv,
-		Env: append(j.attemptEnviron(i, slot, w.scheduler.slotCount(), ws, given.Env),
-			i.secrets.environ(secrets)...),
+		Env: withGPUs(append(j.attemptEnviron(i, slot, w.scheduler.slotCount(), ws, given.Env),
+			i.secrets.environ(secrets)...), w.gpuEnviron(i)),
 		Dir:    ws.Workdir,
 		Own:    attemptFolders(dir, secrets),
 		Stdout: stdout,
@@ -169,8 +169,7 @@ func attemptFolders(dir, secrets string) []string {
 func (w *Worker) startFailure(ctx context.Context, i item, err error) (o task.Outcome,
 	reported bool) {
 	if folder.IsRuleError(err) || argv.IsFault(err) {
-		reason := fmt.Sprintf("not started on %s: %s", w.o.Host,
-			strings.ReplaceAll(err.Error(), "\n", "; "))
+		reason := fmt.Sprintf("not started on %s: %v", w.o.Host, err)
 		return task.Outcome{Class: task.Error, Reason: reason}, false
 	}
 	if !noSpace(err) || hasSpace(w.o.Outputs) {

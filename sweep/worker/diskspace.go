@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"mlframework/sweep/human"
 )
 
 const (
@@ -26,7 +28,8 @@ const NoSpaceReason = "no space left for outputs"
 
 // noSpaceReason returns why a worker without disk space accepts nothing.
 func (w *Worker) noSpaceReason() string {
-	return fmt.Sprintf(NoSpaceReason+" (%s on %s): free some disk space", w.o.Outputs, w.o.Host)
+	return fmt.Sprintf(NoSpaceReason+" (%s on %s): free some disk space",
+		human.Visible(w.o.Outputs), w.o.Host)
 }
 
 // pauseForSpace reports that nothing is accepted from now on, and returns what waits. The master

@@ -66,7 +66,8 @@ func (l earlierLog) suffix() string {
 	return logSuffix(l.number)
 }
 
-// parseLogName parses the name of an earlier attempt's output file; every attempt has one of stdout.
+// parseLogName parses the name of an earlier attempt's output file; every attempt has one of
+// stdout.
 func parseLogName(name, stream string) (l earlierLog, ok bool) {
 	middle := strings.TrimSuffix(strings.TrimPrefix(name, stream+"."), ".log")
 	digits, killed := strings.CutPrefix(middle, "killed-")
@@ -81,16 +82,22 @@ func earlierMetrics(ctx context.Context, folder int, rules *metric.Rules) (*metr
 	all := &metric.Series{Rules: rules}
 	suffixes, err := earlierLogSuffixes(folder)
 	for _, suffix := range suffixes {
-		err = errors.Join(err, readMetrics(ctx, folder, suffix, rules, all, nil))
+		if e := readMetrics(ctx, folder, suffix, rules, all, nil); !errors.Is(err, e) {
+			err = errors.Join(err, e)
+		}
 	}
 	return all, err
 }
 
+// errCut says that metrics were read, but not from all that was printed.
+var errCut = errors.New("output was cut, and what was printed after that is not there")
+
 // readMetrics adds the values in both output files of an attempt to a series, stdout first, because
 // the order of lines across the files is unknown. ended, which may be nil, is called with the name
-// and the scanner of each stream.
+// and the scanner of each stream. The error is errCut if printed values may be missing at an end.
 func readMetrics(ctx context.Context, folder int, suffix string, rules *metric.Rules,
 	to *metric.Series, ended func(string, *metric.Scanner)) error {
+	cut := false
 	for _, stream := range []string{"stdout", "stderr"} {
 		l, err := openNamed(folder, stream+suffix, 0)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -101,16 +108,39 @@ func readMetrics(ctx context.Context, folder int, suffix string, rules *metric.R
 		}
 		scanner := rules.NewScanner(time.Now,
 			func(s metric.Sample) { s.Stream = stream; to.Add(s) })
-		_, err = io.CopyBuffer(scanner, &untilLateMark{from: &stoppable{ctx, l}},
+		var end lastBytes
+		_, err = io.CopyBuffer(io.MultiWriter(scanner, &end),
+			&untilLateMark{from: &stoppable{ctx, l}},
 			make([]byte, 256<<10))
 		if err = errors.Join(err, l.Close(), scanner.Close()); err != nil {
 			return err
 		}
+		cut = cut || end.isCut()
 		if ended != nil {
 			ended(stream, scanner)
 		}
 	}
+	if cut && (rules.OfOutput() || len(to.Final()) > 0) {
+		return errCut
+	}
 	return nil
+}
+
+// lastBytes is what was written last, enough for the longest line of cutMarker.
+type lastBytes []byte
+
+func (l *lastBytes) Write(p []byte) (int, error) {
+	const most = 1 << 10
+	all := append(*l, p[max(0, len(p)-most):]...)
+	*l = append(all[:0], all[max(0, len(all)-most):]...)
+	return len(p), nil
+}
+
+// isCut reports whether it ends with the line of cutMarker.
+func (l lastBytes) isCut() bool {
+	at := bytes.LastIndex(l, []byte(cutMarker))
+	return at >= 0 && bytes.HasSuffix(l, []byte("]\n")) &&
+		bytes.Count(l[at+len(cutMarker):], []byte{'\n'}) == 1
 }
 
 // stoppable is a reader that fails once ctx has ended.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -118,6 +119,48 @@ func TestLogsAreReadInTheOrderOfTheirAttempts(t *testing.T) {
 			t.Fatal(err)
 		}
 		changed(t, filepath.Join(dir, name), int(last))
+	}
+}
+
+// Where output was cut, the values that were printed later are known only to who saw them: the task
+// is not measured, and a further attempt says that values are missing.
+func TestMetricsOfOutputThatWasCut(t *testing.T) {
+	t.Parallel()
+	const cut = "output was cut, and what was printed after that is not there"
+	printed := metric.Rule{Name: "acc", Pattern: `acc=(\S+)`}
+	file := metric.Rule{Name: "x", File: "m.csv", Column: "x"}
+	for _, c := range []struct {
+		name, script string
+		rules        []metric.Rule
+		want         string // why it is not measured
+	}{
+		{"stdout", "echo acc=0.1; yes | head -c 2000; echo acc=0.9", []metric.Rule{printed}, cut},
+		{"stderr", "(yes | head -c 2000; echo acc=0.9) >&2", []metric.Rule{printed, file}, cut},
+		{"JSON lines", `echo '{"metrics": {"acc": 0.1}}'; yes | head -c 2000`, nil, cut},
+		{"nothing is read there", "yes | head -c 2000", []metric.Rule{file}, "<nil>"},
+		{"to the byte", "head -c 1000 /dev/zero", []metric.Rule{printed}, "<nil>"},
+		{"a line like it", `printf 'a\n[cut here: x]\nacc=0.5\n'`, []metric.Rule{printed}, "<nil>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, nil, ceiling(1000))
+			b := batch(`printf 'x\n1\n' >m.csv; [ $ATTEMPT = 2 ] || { `+c.script+"; }; exit 1", 0)
+			b.Recipe.Metrics = c.rules
+			s.send(b)
+			s.ended(0, 1)
+			_, err := worker.MeasureTask(t.Context(), s.path(0, ""),
+				task.Measure{Metrics: c.rules, Exited: true})
+			if got := fmt.Sprint(err); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			b.Attempts[0].Number = 2
+			s.send(b)
+			told := s.ended(0, 2).Unmeasured
+			if c.want != cut && told != nil || c.want == cut && !slices.Contains(told,
+				"the metrics of earlier attempts cannot all be read: "+cut) {
+				t.Errorf("%q is told", told)
+			}
+		})
 	}
 }
 

@@ -16,11 +16,11 @@ import (
 // leftoverTimeout limits the time to end leftovers.
 const leftoverTimeout = 5 * time.Second
 
-// EndLeftovers ends the processes that an earlier worker with the same name and outputs, an absolute
-// path, left behind because both of its processes were killed at once, and removes the files of its
-// secrets, which are below secrets (see Options.SecretsFolder). Call it before a worker starts,
-// with its locks held (see Acquire). Even without locks it spares the programs of a living worker,
-// for which being killed would count as a failure.
+// EndLeftovers ends the processes that an earlier worker with the same name and outputs, an
+// absolute path, left behind because both of its processes were killed at once, and removes the
+// files of its secrets, which are below secrets (see Options.SecretsFolder). Call it before a
+// worker starts, with its locks held (see Acquire). Even without locks it spares the programs of a
+// living worker, for which being killed would count as a failure.
 func EndLeftovers(ctx context.Context, name, outputs, secrets string, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, leftoverTimeout)
 	defer cancel()

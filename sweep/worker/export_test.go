@@ -9,6 +9,7 @@ import (
 
 	"mlframework/sweep/argv"
 	"mlframework/sweep/metric"
+	"mlframework/sweep/metric/tail"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/process"
@@ -147,6 +148,32 @@ func Stream(path string, rules *metric.Rules) io.Writer {
 	return &outputStream{path: path, remaining: 1 << 40, ceiling: 1 << 40,
 		scanner: rules.NewScanner(time.Now, func(metric.Sample) {}),
 		tap:     outputTap{followed: &followedSweeps{}, now: time.Now}}
+}
+
+// FinalOfPart returns the final values of an attempt that printed some text, where the files of
+// metrics in its folder can be read only up to so many bytes.
+func FinalOfPart(dir string, rules []metric.Rule, most int64, printed string) (metric.Final,
+	error) {
+	compiled, err := metric.Compile(rules)
+	if err != nil {
+		return nil, err
+	}
+	c := collector{series: metric.Series{Rules: compiled}, rules: rules,
+		send: func([]metric.Sample, metric.Final) {}, waits: func() bool { return false }}
+	folder, err := tail.Open(dir, rules, nil, c.add(""))
+	if err != nil {
+		return nil, err
+	}
+	c.files = &metricFiles{folder: folder}
+	defer c.files.close()
+	scanner := compiled.NewScanner(time.Now, c.add("stdout"))
+	_, _ = io.WriteString(scanner, printed) // it fails only when it is closed
+	c.files.guard(func() { folder.Poll(context.Background(), most) })
+	ended, stop := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
+	defer stop()
+	c.files.guard(func() { folder.End(ended, true) })
+	c.flush()
+	return c.final(), scanner.Close()
 }
 
 // SpoolLine returns a line of a spool: text with its checksum.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"mlframework/nvdocker"
 	"mlframework/sweep/argv"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
@@ -55,8 +56,8 @@ type jobs struct {
 	ready    map[jobKey]*job
 }
 
-// jobKey identifies a job: of each, the one with the latest recipe is cached. The edition says which
-// values of its secrets are meant, or which environment it inherits.
+// jobKey identifies a job: of each, the one with the latest recipe is cached. The edition says
+// which values of its secrets are meant, or which environment it inherits.
 type jobKey struct{ sweep, revision, edition string }
 
 func (js *jobs) init(o Options, folders *folder.Store) {
@@ -157,6 +158,7 @@ type item struct {
 	attempt task.Attempt
 	// set when the attempt may start
 	secrets *secretSet
+	gpus    nvdocker.Assignment
 }
 
 // key identifies an attempt.

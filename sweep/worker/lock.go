@@ -24,7 +24,7 @@ const lockName = ".lock"
 // the other needs a moment to end what ran.
 const lockTimeout = 3 * time.Second
 
-// InUse is the error of Acquire when another process holds the lock.
+// InUse is the error when another process holds a lock.
 type InUse struct {
 	// the holder's description of itself; may be empty
 	Holder string
@@ -66,11 +66,29 @@ func Acquire(ctx context.Context, path, holder string) (*Lock, error) {
 		return nil, err
 	}
 	for end := time.Now().Add(lockTimeout); ; {
-		err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if !errors.Is(err, unix.EWOULDBLOCK) || ctx.Err() != nil || !time.Now().Before(end) {
-			break
+		lock, err := lockFile(file, holder)
+		if err == nil {
+			return lock, nil
 		}
-		wait(ctx, 50*time.Millisecond)
+		_, inUse := errors.AsType[*InUse](err)
+		if inUse && ctx.Err() == nil && time.Now().Before(end) {
+			wait(ctx, 50*time.Millisecond)
+			continue
+		}
+		file.Close()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, err
+	}
+}
+
+// lockFile locks an open file without waiting, and writes the holder into it. It returns *InUse if
+// another process holds the lock.
+func lockFile(file *os.File, holder string) (*Lock, error) {
+	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, &InUse{Holder: readHolder(file)}
 	}
 	if err == nil {
 		err = errors.Join(file.Truncate(0), writeAt(file, holder+"\n", 0))
@@ -78,18 +96,17 @@ func Acquire(ctx context.Context, path, holder string) (*Lock, error) {
 			err = nil // it is held all the same, by somebody without a name
 		}
 	}
-	if err == nil {
-		return &Lock{file}, nil
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
 	}
-	defer file.Close()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if !errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	said, _ := io.ReadAll(io.LimitReader(file, 1000)) // without it the holder has no name
-	return nil, &InUse{Holder: strings.TrimSpace(string(said))}
+	return &Lock{file}, nil
+}
+
+// readHolder returns what the holder of a lock wrote into its file; without it the holder has no
+// name.
+func readHolder(file *os.File) string {
+	said, _ := io.ReadAll(io.NewSectionReader(file, 0, 1000))
+	return strings.TrimSpace(string(said))
 }
 
 // Holder returns the description that the current holder of a lock gave of itself; "" if the lock
@@ -100,11 +117,17 @@ func Holder(path string) string {
 		return ""
 	}
 	defer file.Close()
-	if !errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK) {
+	// A pipe, which any user can put into a folder of all users, could be read for ever.
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	said, _ := io.ReadAll(io.LimitReader(file, 1000))
-	return strings.TrimSpace(string(said))
+	// It is read first: the test of the lock takes it for a moment, and so keeps others from it.
+	said := readHolder(file)
+	if said == "" ||
+		!errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK) {
+		return ""
+	}
+	return said
 }
 
 // Path returns the path of the lock file.
@@ -118,5 +141,6 @@ func writeAt(file *os.File, text string, at int64) error {
 // Release releases the lock, even while a child process between fork and exec still has the file
 // open.
 func (l *Lock) Release() error {
+	_ = l.file.Truncate(0) // so that Holder need not test the lock
 	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
 }

@@ -60,8 +60,10 @@ func measure(ctx context.Context, folder int, dir string, by task.Measure) (m ta
 	if err != nil {
 		return m, err
 	}
-	files, problems, err := measureFiles(ctx, dir, by)
-	m.Metrics, m.Unmeasured = metric.Stored(mergeFinal(printed.Final(), files)), problems
+	files, err := measureFiles(ctx, dir, by)
+	m.Metrics = metric.Stored(metric.JoinFiles(printed.Final(), metric.Final(files.Metrics),
+		by.Metrics))
+	m.Unmeasured, m.Incomplete = files.Unmeasured, files.Incomplete
 	return m, err
 }
 
@@ -109,16 +111,17 @@ func (r *readServer) measureTask(ctx context.Context, c task.Control, p *task.Pi
 }
 
 // measureFiles reads the metrics that programs wrote to files.
-func measureFiles(ctx context.Context, dir string, by task.Measure,
-) (all metric.Final, problems []string, err error) {
+func measureFiles(ctx context.Context, dir string, by task.Measure) (m task.Measured, err error) {
 	var hide func(string) string
 	if by.Hide {
 		hide = func(string) string { return redacted }
 	}
 	folder, err := tail.Open(dir, by.Metrics, hide, func(metric.Sample) {})
 	if folder == nil || err != nil {
-		return nil, nil, err
+		return m, err
 	}
 	folder.End(ctx, by.Exited)
-	return folder.Final(), folder.Problems(), errors.Join(context.Cause(ctx), folder.Close())
+	m.Metrics, m.Unmeasured = metric.Stored(folder.Final()), folder.Problems()
+	m.Incomplete = folder.Incomplete()
+	return m, errors.Join(context.Cause(ctx), folder.Close())
 }

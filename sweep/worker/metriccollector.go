@@ -21,6 +21,7 @@ const maxSamples = 2000
 // It is safe for the attempt's two streams to use concurrently.
 type collector struct {
 	series metric.Series
+	rules  []metric.Rule
 	// nil: the definition names none
 	files *metricFiles
 	send  func(samples []metric.Sample, newest metric.Final)
@@ -69,7 +70,9 @@ func (c *collector) resume(ctx context.Context, dir string) error {
 }
 
 // final returns the final values so far.
-func (c *collector) final() metric.Final { return mergeFinal(c.series.Final(), c.files.final()) }
+func (c *collector) final() metric.Final {
+	return metric.JoinFiles(c.series.Final(), c.files.final(), c.rules)
+}
 
 // maxNewest is for how many metrics the current value is sent while an attempt runs.
 const maxNewest = 200
@@ -121,6 +124,7 @@ func (w *Worker) newCollector(i item) *collector {
 		e.Samples, e.Newest = samples, metric.Stored(newest)
 		w.outbox.put(e)
 	}
-	return &collector{series: metric.Series{Rules: i.job.rules}, send: send,
+	return &collector{series: metric.Series{Rules: i.job.rules}, rules: i.job.recipe.Metrics,
+		send:  send,
 		waits: w.outbox.overflows}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -134,16 +133,4 @@ func (m *metricFiles) close() {
 	if m != nil && m.folder != nil {
 		_ = m.folder.Close() // it was only read
 	}
-}
-
-// mergeFinal merges final values; values from files replace printed ones of the same name.
-func mergeFinal(printed, files metric.Final) metric.Final {
-	if len(files) == 0 {
-		return printed
-	}
-	printed = slices.DeleteFunc(printed, func(m metric.FinalValue) bool {
-		_, named := files.Get(m.Name)
-		return named
-	})
-	return append(printed, files...)
 }

@@ -3,6 +3,8 @@ package worker_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +97,32 @@ func TestLastLineOfMetricFileCutOff(t *testing.T) {
 		}
 		if c.script == "sleep 60" && o.Class != task.TimedOut {
 			t.Error(o)
+		}
+	}
+}
+
+// The last value of a file that was not read to its end is not known: the one up to which it was
+// read does not stand for it, nor does a printed one.
+func TestFileThatIsNotReadToItsEndHasNoLastValue(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := "acc\n" + strings.Repeat("9\n", 1<<20) + "0.1\n"
+	if err := os.WriteFile(filepath.Join(dir, "m.csv"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		take metric.Take
+		want string
+	}{{"", "loss=1"}, {metric.Last, "loss=1"}, {metric.Max, "loss=1 acc=9"}} {
+		all, err := worker.FinalOfPart(dir, []metric.Rule{{Name: "acc", File: "m.csv",
+			Column: "acc",
+			Take:   c.take}}, 1<<20, `{"metrics": {"loss": 1, "acc": 2}}`+"\n")
+		var got []string
+		for _, m := range all {
+			got = append(got, fmt.Sprintf("%s=%v", m.Name, m.Value))
+		}
+		if strings.Join(got, " ") != c.want || err != nil {
+			t.Errorf("take %q: %v %v, want %s", c.take, got, err, c.want)
 		}
 	}
 }

@@ -193,7 +193,7 @@ func (o *outbox) sendSingle(ctx context.Context, events []task.Event) {
 func bareEnd(e task.Event, why error) task.Event {
 	o := e.Outcome
 	e.Outcome = &task.Outcome{Class: o.Class, ExitCode: o.ExitCode, Duration: o.Duration,
-		Reason: shorten(joinReasons(o.Reason, fmt.Sprintf("without its metrics: %v", why)))}
+		Reason: printable(joinReasons(o.Reason, fmt.Sprintf("without its metrics: %v", why)))}
 	return e
 }
 

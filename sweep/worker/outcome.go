@@ -3,12 +3,14 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/failure"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/process"
 )
@@ -81,9 +83,11 @@ func joinReasons(a, b string) string {
 // is much longer, and names of programs and files may be.
 const maxReason = 600
 
-// shorten leaves out the middle of a text that is too long: it begins with what happened and ends
-// with the cause.
-func shorten(text string) string {
+// printable returns a text about an attempt as it is told: names of programs and files in it may
+// hold control characters. Joined errors stand in one line. Of a text that is too long the middle
+// is left out: it begins with what happened and ends with the cause.
+func printable(text string) string {
+	text = human.Visible(strings.ReplaceAll(text, "\n", "; "))
 	if utf8.RuneCountInString(text) <= maxReason {
 		return text
 	}
@@ -91,11 +95,11 @@ func shorten(text string) string {
 	return string(runes[:maxReason/2]) + "…" + string(runes[len(runes)-maxReason/2+1:])
 }
 
-// shortenTexts shortens the texts of an outcome, for which nothing else sets a bound.
-func shortenTexts(o *task.Outcome) {
-	o.Reason = shorten(o.Reason)
-	o.Stdout.Error, o.Stderr.Error = shorten(o.Stdout.Error), shorten(o.Stderr.Error)
+// makePrintable applies printable to the texts of an outcome.
+func makePrintable(o *task.Outcome) {
+	o.Reason = printable(o.Reason)
+	o.Stdout.Error, o.Stderr.Error = printable(o.Stdout.Error), printable(o.Stderr.Error)
 	for i, text := range o.Unmeasured {
-		o.Unmeasured[i] = shorten(text)
+		o.Unmeasured[i] = printable(text)
 	}
 }

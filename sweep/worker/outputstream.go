@@ -113,7 +113,7 @@ func (s *outputStream) writeFile(p []byte) {
 	if err == nil && n < int64(len(p)) {
 		s.out.Truncated = true
 		_, err = fmt.Fprintf(s.file,
-			"\n[cut here: only the first %d bytes of this output are kept]\n", s.ceiling)
+			cutMarker+"only the first %d bytes of this output are kept]\n", s.ceiling)
 	}
 	if err != nil {
 		s.fail(err)
@@ -124,7 +124,7 @@ func (s *outputStream) writeFile(p []byte) {
 // cut marks where the file ends early: after the text if there is space, as in a block that the
 // file already has, else over its end.
 func (s *outputStream) cut(cause error) {
-	mark := fmt.Sprintf("\n[cut here: this output is not kept in full: %v]\n", rootOf(cause))
+	mark := fmt.Sprintf(cutMarker+"this output is not kept in full: %v]\n", rootOf(cause))
 	n, err := s.file.WriteAt([]byte(mark), s.size)
 	if err == nil {
 		return
@@ -155,6 +155,9 @@ func (s *outputStream) fail(err error) {
 	}
 	s.out.Truncated, s.err = true, errors.Join(s.err, err)
 }
+
+// cutMarker begins the line that ends a file of which the rest is missing: "\n[cut here: WHY]\n".
+const cutMarker = "\n[cut here: "
 
 // lateMarker separates what was printed after the program had ended.
 const lateMarker = "\n[program exited; the output below is from processes it left running]\n"

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"mlframework/sweep/human"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 )
@@ -106,6 +108,27 @@ func TestALongReasonIsShortened(t *testing.T) {
 		if n := utf8.RuneCountInString(o.Reason); !utf8.ValidString(o.Reason) || n != 600 ||
 			!strings.HasPrefix(o.Reason, c.begins) {
 			t.Errorf("%s: %d characters, %q", c.name, n, o.Reason)
+		}
+	}
+}
+
+// What a reason says of names of files cannot move a cursor, nor begin a line of its own.
+func TestTheReasonIsPrintable(t *testing.T) {
+	t.Parallel()
+	const name = "no\x1b[2J\xffprogram\nsucceeded"
+	s := newSite(t, nil)
+	missing := batch("", 0)
+	missing.Recipe.Command = []string{"./" + name}
+	linked := batch("exit 0", 1)
+	linked.Recipe.Links = map[string]string{"data": "/gone/" + name}
+	unread := batch(`mkdir "$(printf 'm\033.csv')"`, 2)
+	unread.Recipe.Metrics = []metric.Rule{{Name: "acc", File: "m\x1b.csv", Column: "acc"}}
+	for _, b := range []task.Batch{missing, linked, unread} {
+		s.send(b)
+		o := s.ended(b.Attempts[0].Index, 1)
+		said := strings.Join(append(o.Unmeasured, o.Reason), "")
+		if said == "" || said != human.Visible(said) {
+			t.Errorf("task %d: %s, %q", b.Attempts[0].Index, o.Class, said)
 		}
 	}
 }

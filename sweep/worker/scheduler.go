@@ -31,6 +31,14 @@ type scheduler struct {
 	activeSlots map[int]bool
 	// an attempt waits only for another attempt of the same task
 	blockedByTask bool
+	gpus          gpuPool
+	gpuLocks      gpuLocks
+	// attempts have needed GPUs since the start
+	gpusNeeded bool
+	// requests for a look at the GPUs
+	gpuLooks chan struct{}
+	// closed when the next look at the GPUs has ended
+	gpuLooked chan struct{}
 	// nothing new is accepted
 	drained    bool
 	hostFaults int // host faults in a row
@@ -51,8 +59,10 @@ func (s *scheduler) init(worker string, slots int, out *outbox, secrets *secretS
 	s.worker, s.slots, s.outbox, s.secrets = worker, slots, out, secrets
 	s.ready.L = &s.mu
 	s.claimed, s.running, s.activeSlots = map[key]bool{}, map[key]*runningAttempt{}, map[int]bool{}
-	s.idle = make(chan struct{})
+	s.idle, s.gpuLooks = make(chan struct{}), make(chan struct{}, 1)
+	s.gpuLooked = make(chan struct{})
 	s.recent.init()
+	s.gpus.init()
 }
 
 // claim reports the arrival of attempts and returns the new ones. For a known attempt it repeats
@@ -113,6 +123,7 @@ func (s *scheduler) enqueue(items []item) {
 			s.recent.add(i.key())
 			s.waiting = append(s.waiting, i)
 			s.stopSuperseded(i)
+			s.noteGPUNeed(i)
 		}
 	}
 	s.ready.Broadcast()
@@ -188,18 +199,29 @@ func (s *scheduler) returnWaiting(matches func(item) bool) {
 		s.recent.returned(i.key())
 		events = append(events, i.event(task.ReturnedEvent, s.worker))
 	}
-	if s.waiting = kept; len(events) > 0 {
-		s.outbox.put(events...)
+	if s.waiting = kept; len(events) == 0 {
+		return
+	}
+	s.outbox.put(events...)
+	if s.gpusNeeded {
+		s.ready.Broadcast() // one of them may have kept later ones from GPUs
 	}
 }
 
 // nextRunnable returns the index of the first waiting item that may start, or a negative number if
-// there is none. Attempts of one task share a folder and never run at the same time.
+// there is none. Attempts of one task share a folder and never run at the same time. Those that
+// need GPUs get them in the order of their arrival, and the others pass them.
 func (s *scheduler) nextRunnable() int {
 	s.blockedByTask = false
 	if s.noSpaceReason != "" {
 		return -1 // what waits is about to be returned
 	}
+	gpus := gpuRound{pool: &s.gpus, now: time.Now()}
+	defer func() {
+		if gpus.stale && s.gpus.ended == s.gpus.looks { // else one is on its way
+			s.requestGPULook()
+		}
+	}()
 	for n, i := range s.waiting {
 		secrets, ready := s.secretsFor(i)
 		switch {
@@ -207,7 +229,11 @@ func (s *scheduler) nextRunnable() int {
 		case s.taskRunning(i):
 			s.blockedByTask = true
 		default:
-			s.waiting[n].secrets = secrets
+			assigned, free := gpus.assign(i.need())
+			if !free {
+				continue
+			}
+			s.waiting[n].secrets, s.waiting[n].gpus = secrets, assigned
 			return n
 		}
 	}

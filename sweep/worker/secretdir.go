@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,9 +43,10 @@ func secretDirPrefix(name, outputs string) string {
 
 // create writes secrets as files, mode 0600, to a new folder, mode 0700.
 func (s *secretDir) create(values secret.Values) (dir string, err error) {
-	folder, err := s.root()
-	if err == nil {
-		dir, err = os.MkdirTemp(folder, "attempt-*")
+	dir, err = s.newFolder()
+	if errors.Is(err, fs.ErrNotExist) { // somebody removed it; systemd-logind does at a logout
+		s.forget()
+		dir, err = s.newFolder()
 	}
 	for name, value := range values {
 		if err == nil {
@@ -58,6 +60,24 @@ func (s *secretDir) create(values secret.Values) (dir string, err error) {
 		s.remove(dir)
 	}
 	return dir, err
+}
+
+// newFolder creates the folder of an attempt.
+func (s *secretDir) newFolder() (string, error) {
+	folder, err := s.root()
+	if err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(folder, "attempt-*")
+}
+
+// forget forgets the folder of this process if it is gone.
+func (s *secretDir) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := os.Lstat(s.dir); errors.Is(err, fs.ErrNotExist) {
+		s.dir = ""
+	}
 }
 
 // remove removes the folder of an attempt.

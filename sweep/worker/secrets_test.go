@@ -105,6 +105,28 @@ func TestSecretsReachTheAttempt(t *testing.T) {
 	}
 }
 
+// A folder of secrets that somebody removed is made again.
+func TestRemovedFolderOfSecrets(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	beats := s.queue.Heartbeats(ctx)
+	s.send(secretive(`rm -r "$(dirname "$SECRETS_DIR")"`, "e1", 0))
+	s.answers(s.needs(beats, "e1"), secretValue)
+	s.ended(0, 1)
+	for index := range int64(2) {
+		s.send(secretive(`test "$(cat "$SECRETS_DIR/KEY")" = "$KEY"`, "e1", index+1))
+		if o := s.ended(index+1, 1); o.Class != task.Success {
+			t.Errorf("%+v", o)
+		}
+	}
+	s.stop()
+	if left := shelved(t, s); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
 // shelved returns the folders of secrets of a site's worker.
 func shelved(t *testing.T, s *site) []string {
 	t.Helper()

@@ -42,6 +42,9 @@ func (w *Worker) runSlot(ctx context.Context, n int) {
 		if !ok {
 			return
 		}
+		if len(i.gpus.Devices) > 0 {
+			w.noteGPULockFault()
+		}
 		w.runItem(attempt, i, n)
 		if now := time.Now(); now.Sub(yielded) > yieldEvery {
 			runtime.Gosched()
@@ -65,13 +68,17 @@ type runningAttempt struct {
 func (s *scheduler) take(ctx context.Context, slot int) (i item, attempt context.Context, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.nextRunnable()
-	for ; n < 0 && !s.closed && slot < s.slots; n = s.nextRunnable() {
-		s.ready.Wait()
-	}
-	if s.closed || ctx.Err() != nil || slot >= s.slots {
-		delete(s.activeSlots, slot)
-		return item{}, nil, false
+	n := -1
+	for n < 0 {
+		if s.closed || ctx.Err() != nil || slot >= s.slots {
+			delete(s.activeSlots, slot)
+			return item{}, nil, false
+		}
+		if n = s.nextRunnable(); n < 0 {
+			s.ready.Wait()
+		} else if !s.lockGPUs(s.waiting[n].gpus) {
+			n = -1 // another may run, or this one on other GPUs
+		}
 	}
 	i = s.waiting[n]
 	if n == 0 {
@@ -82,6 +89,7 @@ func (s *scheduler) take(ctx context.Context, slot int) (i item, attempt context
 	}
 	attempt, cancel := context.WithCancelCause(ctx)
 	s.running[i.key()] = &runningAttempt{slot: slot, cancel: cancel}
+	s.gpus.take(i.key(), i.gpus)
 	return i, attempt, true
 }
 
@@ -101,7 +109,7 @@ func (s *scheduler) start(i item, start task.Start) task.Event {
 func (s *scheduler) finish(i item, o task.Outcome, leftovers bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	shortenTexts(&o)
+	makePrintable(&o)
 	k := i.key()
 	s.running[k].ended = true
 	e := i.event(task.EndedEvent, s.worker)
@@ -118,13 +126,14 @@ func (s *scheduler) finish(i item, o task.Outcome, leftovers bool) {
 	}
 }
 
-// release frees the slot of an item.
+// release frees the slot and the GPUs of an item.
 func (s *scheduler) release(i item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := i.key()
 	s.running[k].cancel(nil)
 	delete(s.running, k)
+	s.releaseGPUs(k)
 	if s.blockedByTask {
 		s.ready.Broadcast()
 	}
@@ -221,7 +230,8 @@ func (s *scheduler) runningLow() bool {
 func (s *scheduler) describe(h *task.Heartbeat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h.Slots, h.Waiting = s.slots, len(s.waiting)
+	h.Slots, h.Waiting, h.GPUs = s.slots, len(s.waiting), s.gpus.describe()
+	h.GPUFault = s.gpus.unlisted()
 	h.Draining, h.Leaving, h.Closing = s.drained || s.closed, s.retiring, s.closed
 	h.Refuses, h.Needs = cmp.Or(s.rejectReason, s.noSpaceReason), s.missingSecrets()
 	for k, r := range s.running {

@@ -14,8 +14,8 @@ import (
 
 // startLog keeps the latest start event of each slot in a file. If a program kills its worker at
 // once, the unsent event of its start is lost with the process; the worker's next process reads it
-// from here and sends it, so that the attempt is charged. A file is overwritten in place, and is not
-// synced: data survives the end of a process without that.
+// from here and sends it, so that the attempt is charged. A file is overwritten in place, and is
+// not synced: data survives the end of a process without that.
 type startLog struct {
 	worker string
 	log    *slog.Logger
@@ -95,7 +95,8 @@ func (l *startLog) record(slot int, e task.Event) {
 	}
 }
 
-// giveUp removes the record, as it cannot even say that it lacks a start. The caller holds the lock.
+// giveUp removes the record, as it cannot even say that it lacks a start. The caller holds the
+// lock.
 func (l *startLog) giveUp(err error) {
 	l.logFailure(err)
 	l.removeAll()

@@ -10,6 +10,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mlframework/nvdocker"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
@@ -60,6 +62,21 @@ type Options struct {
 	// worker then accepts nothing until there is space again.
 	OnNoSpace func(reason string)
 	Keeper    Runner
+	// GPUs looks at the GPUs that attempts may get, as DetectGPUs does; the variable
+	// CUDA_VISIBLE_DEVICES of Inherited restricts them. nil: attempts get none.
+	GPUs func(ctx context.Context) (nvdocker.Report, error)
+	// GPULocks is the folder of the locks of GPUs, as GPULockFolder returns it: workers with the
+	// same folder give no GPU to attempts that another one's attempts use. "": no GPU is locked.
+	GPULocks string
+	// GPUHolder describes the worker to people elsewhere whose attempts wait for its GPUs
+	GPUHolder string
+	// HideGPUs keeps attempts that need no GPUs from seeing any, and the first heartbeat until it
+	// can list the GPUs. Otherwise such attempts see what they inherit, and nothing waits for GPUs
+	// but what needs some.
+	HideGPUs bool
+	// GPUIdleMemory is how much of a GPU's memory others may use while attempts get it, in bytes;
+	// nvdocker.Idle
+	GPUIdleMemory int64
 	// bytes kept of each stream of an attempt; DefaultOutputLimit
 	OutputLimit int64
 	// file for events that the queue has not accepted, an absolute path; "": they stay in memory
@@ -93,6 +110,9 @@ type Worker struct {
 	secretDir   secretDir
 	projects    *folder.Store
 	meter       loadMeter
+	gpuFault    string // the latest one that was logged
+	// what CUDA_VISIBLE_DEVICES means, once the GPUs that it restricts have been listed
+	visibleGPUs []string
 	attempts    sync.WaitGroup
 	// requests for an immediate heartbeat
 	beatRequests chan struct{}
@@ -129,6 +149,10 @@ func New(port queue.WorkerEndpoint, o Options) *Worker {
 	w.secretDir.init(o)
 	w.scheduler.init(o.Name, o.Slots, &w.outbox, &w.secrets)
 	w.scheduler.soleWorker = o.SoleWorker
+	w.scheduler.gpus.known = o.GPUs == nil // there are none
+	w.scheduler.gpuLocks = gpuLocks{folder: o.GPULocks, holder: o.GPUHolder,
+		held: map[string]*Lock{}}
+	w.scheduler.gpus.idle = cmp.Or(o.GPUIdleMemory, nvdocker.Idle)
 	w.projects = folder.NewStore(folder.Options{
 		Home:     filepath.Join(o.Outputs, ".prepared-"+o.Name),
 		Revision: o.Revision, Rebuild: o.Rebuild, Idle: 2 * o.Slots, Log: o.Log})
@@ -151,6 +175,7 @@ func (w *Worker) Run(ctx context.Context) (why End) {
 	}
 	w.projects.Recover()
 	w.meter.sample()
+	w.firstGPULook(ctx)
 	before, told := w.starts.previous()
 	w.outbox.put(before...)
 	w.reportSelf(task.JoinedEvent, told)
@@ -164,7 +189,7 @@ func (w *Worker) Run(ctx context.Context) (why End) {
 	w.resize(ctx, 0)
 	others.Go(func() { w.control(talking, ctx) })
 	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run,
-		w.projects.Run, w.watchSpace} {
+		w.projects.Run, w.watchSpace, w.watchGPUs} {
 		others.Go(func() { part(talking) })
 	}
 	why = w.waitForEnd(ctx)
@@ -220,6 +245,7 @@ func (w *Worker) consume(ctx context.Context) {
 			continue // it comes again
 		}
 		w.scheduler.enqueue(items)
+		w.returnUnmet(ctx)
 		if lacks {
 			w.beatNow()
 		}

@@ -148,38 +148,50 @@ func (c chosen) split(args []string) (options, positional []string, err error) {
 		if f == nil {
 			return nil, nil, c.unknown(name, text)
 		}
-		options = append(options, arg)
-		if takesValue(f) && !value {
+		apart := takesValue(f) && !value
+		if apart {
 			if i+1 == len(args) || args[i+1] == "--" {
 				return nil, nil, Wrong("", "%s needs a value", dashes(name))
 			}
 			i++
-			options = append(options, args[i])
-			text, value = args[i], true
+			text = args[i]
 		}
-		if err := fits(f, name, text); value && err != nil {
+		if !apart && !value {
+			options = append(options, arg)
+			continue
+		}
+		plain, err := plainValue(f, name, text)
+		switch {
+		case err != nil:
 			return nil, nil, err
+		case apart:
+			options = append(options, arg, plain)
+		default:
+			options = append(options, strings.TrimSuffix(arg, text)+plain)
 		}
 	}
 	return options, positional, nil
 }
 
-// fits checks a value here, because the library's words for a wrong one are a programmer's.
-func fits(f cli.Flag, name, text string) error {
+// plainValue checks a value here, because the library's words for a wrong one are a programmer's,
+// and returns it as the library is to read it: that takes 010 for an octal number.
+func plainValue(f cli.Flag, name, text string) (string, error) {
 	switch f.(type) {
 	case *cli.IntFlag, *cli.Int64Flag:
-		if _, err := strconv.Atoi(text); errors.Is(err, strconv.ErrRange) {
-			return Wrong("", "%s: %s is out of range", dashes(name), text)
+		n, err := strconv.Atoi(text)
+		if errors.Is(err, strconv.ErrRange) {
+			return "", Wrong("", "%s: %s is out of range", dashes(name), text)
 		} else if err != nil {
-			return Wrong("", "%s must be a whole number, not %q", dashes(name), text)
+			return "", Wrong("", "%s must be a whole number, not %q", dashes(name), text)
 		}
+		return strconv.Itoa(n), nil
 	case *cli.BoolFlag:
 		if _, err := strconv.ParseBool(text); err != nil {
-			return Wrong("", "%s is a switch: write it without a value, not with %q", dashes(name),
-				text)
+			return "", Wrong("", "%s is a switch: write it without a value, not with %q",
+				dashes(name), text)
 		}
 	}
-	return nil
+	return text, nil
 }
 
 // option takes an argument apart: --name, -name, --name=value. A lone "-" and a negative number are

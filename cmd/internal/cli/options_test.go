@@ -17,20 +17,25 @@ func TestClusterFlagsReachTheSource(t *testing.T) {
 		args []string
 		want map[string]string
 	}{
-		{"short", []string{"-a", "a,b", "-m", "1", "-w", "2"}, map[string]string{"hosts": "a,b", "master": "1", "workers": "2"}},
-		{"long", []string{"--hosts=a", "--drain-timeout", "2h"}, map[string]string{"hosts": "a", "drain-timeout": "2h"}},
+		{"short", []string{"-a", "a,b", "-m", "1", "-w", "2"}, map[string]string{"hosts": "a,b",
+			"master": "1", "workers": "2"}},
+		{"long", []string{"--hosts=a", "--drain-timeout", "2h"}, map[string]string{"hosts": "a",
+			"drain-timeout": "2h"}},
 		{"switch", []string{"--expose-monitor"}, map[string]string{"expose-monitor": "true"}},
-		{"switch off", []string{"--expose-monitor=false"}, map[string]string{"expose-monitor": "false"}},
+		{"switch off", []string{"--expose-monitor=false"},
+			map[string]string{"expose-monitor": "false"}},
 		{"emptied", []string{"-w", ""}, map[string]string{"workers": ""}},
 		{"none", nil, map[string]string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got config.Source
-			app := &cliv2.App{Name: "infrainit", Flags: append(cli.ClusterFlags(), cli.ConfigFlag()), Action: func(ctx *cliv2.Context) error {
+			app := &cliv2.App{Name: "infrainit", Flags: append(cli.ClusterFlags(),
+				cli.ConfigFlag()), Action: func(ctx *cliv2.Context) error {
 				got = cli.Source(ctx, true)
 				return nil
 			}}
-			args, err := cli.Arrange(app, append([]string{"infrainit", "--config", "x.yml"}, c.args...))
+			args, err := cli.Arrange(app, append([]string{"infrainit", "--config", "x.yml"},
+				c.args...))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -45,13 +45,15 @@ func TestInterrupts(t *testing.T) {
 			expect(t, lines, "ready")
 			signal(t, cmd, s)
 			expect(t, lines, "true")
-			// A signal that comes at once is the same one, sent to program and group: another kind is the second.
+			// A signal that comes at once is the same one, sent to program and group: another kind
+			// is the second.
 			second := syscall.SIGINT
 			if s == second {
 				second = syscall.SIGTERM
 			}
 			signal(t, cmd, second)
-			if exit, ok := errors.AsType[*exec.ExitError](cmd.Wait()); !ok || exit.ExitCode() != cli.Interrupted {
+			if exit, ok := errors.AsType[*exec.ExitError](cmd.Wait()); !ok ||
+				exit.ExitCode() != cli.Interrupted {
 				t.Errorf("ended with %v", exit)
 			}
 		})

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -24,6 +25,22 @@ func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
+
+// OmitEmpty leaves out the column of a head if none of the rows so far has anything in it.
+func (t *Table) OmitEmpty(head string) {
+	at := slices.Index(t.heads, head)
+	if at < 0 || slices.ContainsFunc(t.rows, func(cells []string) bool {
+		return at < len(cells) && cells[at] != ""
+	}) {
+		return
+	}
+	t.heads = slices.Delete(t.heads, at, at+1)
+	for i, cells := range t.rows {
+		if at < len(cells) {
+			t.rows[i] = slices.Delete(cells, at, at+1)
+		}
+	}
+}
 
 // Lines returns the lines of the table, without the last columns where it would be wider than
 // width; 0 is any width.

@@ -2,9 +2,11 @@ package site
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"mlframework/config"
+	"mlframework/infra"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -18,6 +20,9 @@ func (o *Overview) Judge(ready, warnings []api.Reason, silent error) []Fault {
 	o.Well = len(o.Faults) == 0
 	return o.Faults
 }
+
+// NewControl returns a control that begins without a memory of drains.
+func NewControl() infra.Control { return control{"ann", new(sync.Map)} }
 
 // OfVersions sets the versions of the cluster's programs and of this one.
 func (o *Overview) OfVersions(cluster, here string) { o.program, o.here = cluster, here }

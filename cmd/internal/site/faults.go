@@ -57,6 +57,7 @@ func (o *Overview) faults() []Fault {
 		}
 	}
 	f.workers(o)
+	f.gpus(o)
 	return append(f.all, o.drifts...)
 }
 

@@ -11,7 +11,6 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/infra"
 	"mlframework/infra/layout"
-	"mlframework/infra/remote"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/table"
@@ -33,8 +32,8 @@ type Overview struct {
 	// Certificates are those of the services on the master's host, as far as they could be seen.
 	Certificates []infra.Certificate `json:"certificates,omitempty"`
 
-	// Images are those that containers of broker and workers are to be made of; absent: the record of
-	// an earlier release has none.
+	// Images are those that containers of broker and workers are to be made of; absent: the record
+	// of an earlier release has none.
 	Images []layout.RecordImage `json:"images,omitempty"`
 
 	ready    []api.Reason // why the master is not
@@ -55,6 +54,9 @@ func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error)
 		Master: c.Record.Master, Images: c.Record.Images,
 		Workers: []core.Worker{}, Sweeps: []core.Summary{},
 		program: c.Record.Program, here: cli.Version()}
+	if c.Assumed() { // nobody has told its program
+		o.here = ""
+	}
 	client := s.Client(c.Dial())
 	client.GiveUp = silentTime
 	defer client.Close()
@@ -124,16 +126,4 @@ func (o *Overview) WriteJSON(w io.Writer) error {
 		errs = append(errs, table.WriteJSONLine(w, h))
 	}
 	return errors.Join(errs...)
-}
-
-// Away returns the overview of a cluster whose master's host cannot be reached.
-func (s *Site) Away(c *infra.Cluster, why error) Overview {
-	f := Fault{Host: c.Record.Master, What: why.Error()}
-	if e, ok := errors.AsType[*remote.Error](why); ok {
-		f.What, f.Remedy = e.Op+": "+e.Cause, e.Remedy
-	}
-	return Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster,
-		Master: c.Record.Master,
-		Hosts:  []infra.HostStatus{}, Workers: []core.Worker{}, Sweeps: []core.Summary{},
-		Faults: []Fault{f}}
 }

@@ -2,7 +2,6 @@ package site_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"mlframework/infra"
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
-	"mlframework/nvdocker"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/queue"
@@ -303,72 +301,6 @@ func TestTheDocumentHasEveryKey(t *testing.T) {
 			if f.IsExported() && key != "-" && !strings.Contains(string(text), "`"+key+"`") {
 				t.Errorf("docs/check-status.md does not say what %q is", key)
 			}
-		}
-	}
-}
-
-// One host has four GPUs, of which one is lost; another has two; the driver of the third hangs.
-func TestGPUs(t *testing.T) {
-	t.Parallel()
-	o := whole()
-	a100 := func(index int, change func(*nvdocker.GPU)) nvdocker.GPU {
-		g := nvdocker.GPU{UUID: fmt.Sprintf("GPU-%d", index), Index: index,
-			Name: "NVIDIA A100-SXM4-80GB", Bus: fmt.Sprintf("0000:0%d:00.0", index),
-			Memory: 80 << 30, Used: 100 << 20, Temperature: 30, Errors: nvdocker.Unknown}
-		if change != nil {
-			change(&g)
-		}
-		return g
-	}
-	o.Hosts[0].NVIDIA = nvdocker.Report{Driver: "570.1", GPUs: []nvdocker.GPU{a100(0, nil),
-		a100(1, func(g *nvdocker.GPU) {
-			g.Used, g.Utilization, g.Processes = 6<<30, 97,
-				[]nvdocker.Process{{PID: 411, User: "ben", Name: "/usr/bin/python",
-					Memory: 6 << 30}}
-		}),
-		a100(2, func(g *nvdocker.GPU) {
-			g.MIG, g.Utilization, g.Instances = true, nvdocker.Unknown,
-				[]nvdocker.Instance{{Profile: "1g.10gb"}, {Profile: "1g.10gb"},
-					{Profile: "3g.40gb"}}
-		}),
-		{Index: nvdocker.Unknown, Bus: "0000:09:00.0", Lost: "GPU is lost",
-			Memory: nvdocker.Unknown, Used: nvdocker.Unknown,
-			Utilization: nvdocker.Unknown, Temperature: nvdocker.Unknown,
-			Errors: nvdocker.Unknown}}}
-	o.Hosts[1].NVIDIA = nvdocker.Report{GPUs: []nvdocker.GPU{a100(0, nil),
-		a100(1, func(g *nvdocker.GPU) { g.Errors = 2 })}}
-	o.Hosts[2].NVIDIA.Fault = &nvdocker.Problem{Cause: "nvidia-smi does not answer",
-		Remedy: "reboot the host"}
-	o.Judge(nil, nil, nil)
-	text := strings.Join(o.Tables(0), "\n")
-	for _, want := range []string{`
-HOST  ROLE     STATE    SINCE  SLOTS  BUSY  LOAD      DISK          GPUS
-gpu1  broker   running  1h                  1.5 of 4  1024.0G free  3 (1 lost)
-gpu1  master   running  1h
-gpu1  monitor  running  1h
-gpu2  worker   ready    1h     4      1     1.5 of 4  1024.0G free  2
-gpu3  worker   ready    1h     4      1     1.5 of 4  1024.0G free
-`, `
-HOST  GPU           STATE  MEMORY         USE  TEMP  NAME
-gpu1  0             free   0.1G of 80.0G  0%   30 C  NVIDIA A100-SXM4-80GB
-gpu1  1             busy   6.0G of 80.0G  97%  30 C  NVIDIA A100-SXM4-80GB
-gpu1  2             free   0.1G of 80.0G       30 C  NVIDIA A100-SXM4-80GB, split: 2 x 1g.10gb, 1 x 3g.40gb
-gpu1  0000:09:00.0  lost
-gpu2  0             free   0.1G of 80.0G  0%   30 C  NVIDIA A100-SXM4-80GB
-gpu2  1             unfit  0.1G of 80.0G  0%   30 C  NVIDIA A100-SXM4-80GB
-
-gpu1: GPU 1 is used by ben, python (pid 411), 6.0 GB
-gpu1: GPU 0000:09:00.0 does not answer: GPU is lost: reboot the host; if it comes again look at power, heat and seat of the card
-gpu2: GPU 1: its memory had 2 uncorrected errors (ECC): end its programs and reset it (sudo nvidia-smi --gpu-reset -i 1), or reboot the host; if it comes again replace the card
-gpu3: nvidia-smi does not answer: reboot the host
-`} {
-		if !strings.Contains(text+"\n", want) {
-			t.Errorf("it lacks%s\n%s", want, text)
-		}
-	}
-	for _, l := range o.Tables(60) {
-		if utf8.RuneCountInString(l) > 60 {
-			t.Errorf("wider than 60: %q", l)
 		}
 	}
 }

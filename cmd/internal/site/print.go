@@ -25,6 +25,7 @@ type Printer struct {
 	status   bool                 // the last line is the status line
 	hosts    int                  // width of the widest name
 	said     map[string]time.Time // last status of each host; not on a terminal
+	waiting  *time.Timer          // of the last Wait; nil after Clear
 	Quiet    bool                 // print warnings only; set it before use
 }
 
@@ -64,14 +65,21 @@ const saysEvery = 10 * time.Second
 func (p *Printer) Says(host, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.Quiet {
+	if p.terminal {
+		p.show(host, what)
 		return
 	}
-	if !p.terminal {
+	if !p.Quiet {
 		if now := time.Now(); now.Sub(p.said[host]) >= saysEvery {
 			p.said[host] = now
 			fmt.Fprintf(p.out, "%-*s  %s\n", p.hosts, cli.Visible(host), cli.Visible(what))
 		}
+	}
+}
+
+// show puts a text into the status line of a terminal. The caller holds mu.
+func (p *Printer) show(host, what string) {
+	if p.Quiet {
 		return
 	}
 	p.wipe()
@@ -80,10 +88,33 @@ func (p *Printer) Says(host, what string) {
 	p.status = true
 }
 
-// Clear removes the status line.
+// waitTime is how long what this program waits for is not worth a word.
+const waitTime = 1500 * time.Millisecond
+
+// Wait has the status line of a terminal say what this program waits for, unless Clear is called
+// within a moment.
+func (p *Printer) Wait(host, what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.terminal {
+		return
+	}
+	var timer *time.Timer
+	timer = time.AfterFunc(waitTime, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.waiting == timer {
+			p.show(host, what)
+		}
+	})
+	p.waiting = timer
+}
+
+// Clear removes the status line, and ends Wait.
 func (p *Printer) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.waiting = nil
 	p.wipe()
 }
 
@@ -96,7 +127,7 @@ func (p *Printer) wipe() {
 }
 
 // asker returns a function that asks for passphrases on the terminal; nil if there is none.
-func asker(stderr *os.File) func(context.Context, string) (string, error) {
+func (s *Site) asker() func(context.Context, string) (string, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return nil
@@ -117,9 +148,10 @@ func asker(stderr *os.File) func(context.Context, string) (string, error) {
 			_ = tty.Close()
 		})
 		defer stop()
-		fmt.Fprint(stderr, cli.VisibleLines(strings.TrimSpace(prompt))+" ")
+		s.Printer.Clear()
+		fmt.Fprint(s.stderr, cli.VisibleLines(strings.TrimSpace(prompt))+" ")
 		secret, err := term.ReadPassword(int(tty.Fd()))
-		fmt.Fprintln(stderr)
+		fmt.Fprintln(s.stderr)
 		if ctx.Err() != nil {
 			err = errors.Join(context.Cause(ctx), err)
 		}

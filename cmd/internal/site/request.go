@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/config"
 	"mlframework/infra"
 	"mlframework/infra/host"
 	"mlframework/infra/plan"
@@ -71,9 +70,6 @@ func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.R
 			wanted.Work = &own
 		}
 		r.Hosts = append(r.Hosts, wanted)
-	}
-	if s.Config.Origin("gpus").Kind != config.Default {
-		s.Printer.Warn("", "gpus are not used yet: workers get none")
 	}
 	return r, s.images(r)
 }

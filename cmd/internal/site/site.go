@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"mlframework/infra"
 	"mlframework/infra/agent"
 	"mlframework/infra/host"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/infra/remote"
 )
@@ -65,7 +67,7 @@ func ReadFrom(source config.Source, stderr *os.File) (*Site, error) {
 		who += "@" + name
 	}
 	s.Infra = infra.Options{
-		Dialer: s.dialer(0), Control: control{s.Owner}, Report: s.Printer, Who: who,
+		Dialer: s.dialer(0), Control: control{s.Owner, new(sync.Map)}, Report: s.Printer, Who: who,
 		Programs: sync.OnceValues(Programs), Here: infra.LocalDocker(), Now: time.Now,
 		Random: rand.Reader,
 	}
@@ -79,7 +81,7 @@ func (s *Site) Hurry(most time.Duration) { s.Infra.Dialer = s.dialer(most) }
 func (s *Site) dialer(timeout time.Duration) *remote.Dialer {
 	return remote.New(remote.Options{
 		Identity: s.Config.Options.Key, HostKeys: remote.Policy(s.Config.Options.HostKeyCheck),
-		Ask: asker(s.stderr), Timeout: timeout,
+		Ask: s.asker(), Timeout: timeout,
 		Warn: func(host, text string) { s.Printer.Warn(host, text) },
 	})
 }
@@ -100,19 +102,19 @@ func (s *Site) Target(a host.Address) remote.Target {
 	return t
 }
 
-// Place returns where the running cluster is. It is an error if the configuration has no master.
-func (s *Site) Place() (infra.Place, error) {
+// Location returns where the running cluster is. It is an error if the configuration has no master.
+func (s *Site) Location() (infra.Location, error) {
 	o := s.Config.Options
 	selection, err := s.Config.Selection()
 	if err != nil {
-		return infra.Place{}, err
+		return infra.Location{}, err
 	}
 	if selection.Master == nil {
-		return infra.Place{}, &cli.Error{Code: cli.Invalid,
+		return infra.Location{}, &cli.Error{Code: cli.Invalid,
 			Err:    fmt.Errorf("%s does not say where the master is", s.configFile),
 			Remedy: "infrainit with -m saves it there; or name another file with --config"}
 	}
-	p := infra.Place{Name: o.Name, Owner: s.Owner, Folder: s.folder(),
+	p := infra.Location{Name: o.Name, Owner: s.Owner, Folder: s.folder(),
 		Master: selection.Master.Name, Targets: map[string]remote.Target{}}
 	for _, h := range selection.Hosts {
 		p.Targets[h.Name] = s.Target(h.Address)
@@ -126,12 +128,40 @@ func (s *Site) folder() string { return s.Config.Options.Folder + "/" + s.Config
 
 // Open connects to the running cluster. Its errors have exit codes, as Explain gives them.
 func (s *Site) Open(ctx context.Context) (*infra.Cluster, error) {
-	p, err := s.Place()
+	p, err := s.Location()
 	if err != nil {
 		return nil, err
 	}
+	s.Printer.Wait(p.Master, "waiting for the master's host to answer")
+	defer s.Printer.Clear()
 	c, err := infra.Open(ctx, p, s.Infra)
 	return c, Explain(err)
+}
+
+// Assume returns the cluster as the configuration describes it where Open failed with err because
+// the master's host cannot be reached; nil where it failed because of something else.
+func (s *Site) Assume(err error) *infra.Cluster {
+	e, _ := errors.AsType[*cli.Error](err)
+	_, none := errors.AsType[*infra.NoCluster](err)
+	if e == nil || e.Code != cli.Unreachable || none {
+		return nil
+	}
+	p, invalid := s.Location()
+	selection, nothing := s.Config.Selection()
+	if invalid != nil || nothing != nil {
+		return nil
+	}
+	var hosts []layout.RecordHost
+	for _, h := range selection.Hosts {
+		one := layout.RecordHost{Name: h.Name, Address: h.Address.String(),
+			Worker: slices.ContainsFunc(selection.Workers, func(w *host.Host) bool {
+				return w.Name == h.Name
+			})}
+		if one.Worker || h.Name == p.Master {
+			hosts = append(hosts, one)
+		}
+	}
+	return infra.Assume(p, hosts, e.Err, s.Infra)
 }
 
 // architectures are the ones that hosts may have.

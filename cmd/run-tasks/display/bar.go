@@ -134,12 +134,18 @@ func (b *Bar) left(width int) string {
 	done, failed := Tally(b.now)
 	if width < 60 {
 		text := fmt.Sprintf("%d/%d ", done, b.now.Total)
+		if b.waits() {
+			text += "waits for GPUs "
+		}
 		if failed > 0 {
 			text += fmt.Sprintf("%d failed ", failed)
 		}
 		return text
 	}
 	text := b.now.ID + " " + CountsText(b.now)
+	if b.waits() { // nothing else is new then
+		return text + ", " + cut(cli.Visible(*b.now.Waits), width-len(text)-minBar) + " "
+	}
 	if b.best != nil {
 		_, index, _ := strings.Cut(b.best.Task, "/")
 		text += fmt.Sprintf(", best task %s=%s (%s)", cli.Visible(shorter(b.best.Metric)),
@@ -176,13 +182,24 @@ func newestText(r table.Row, best *api.Best) string {
 	return fmt.Sprintf("%s=%s (%d)", cli.Visible(shorter(m.Name)), human.Number(m.Value), r.Index)
 }
 
-// shorter is a metric's name for a line that has little room.
-func shorter(name string) string {
-	if letters := []rune(name); len(letters) > 16 {
-		return string(letters[:15]) + "…"
-	}
-	return name
+// waits reports whether nothing runs, as the sweep waits for GPUs.
+func (b *Bar) waits() bool {
+	return b.now.Waits != nil && b.now.Counts[task.Running.String()] == 0
 }
+
+// minBar is the room for a bar of some width with the commas and spaces around it.
+const minBar = 16
+
+// cut returns the beginning of a text that has little room.
+func cut(text string, room int) string {
+	if letters := []rune(text); len(letters) > room {
+		return string(letters[:max(0, room-1)]) + "…"
+	}
+	return text
+}
+
+// shorter is a metric's name for a line that has little room.
+func shorter(name string) string { return cut(name, 16) }
 
 func rateText(perSecond float64) string {
 	switch {

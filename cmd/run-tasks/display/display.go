@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
@@ -87,6 +88,7 @@ func (jsonLines) Close() {}
 type plain struct {
 	out    *bufio.Writer
 	stderr io.Writer
+	waits  bool // the sweep does, and that was told
 }
 
 func (p *plain) Update(u api.Update) error {
@@ -98,6 +100,11 @@ func (p *plain) Update(u api.Update) error {
 			fmt.Fprintln(p.out, text)
 		}
 	}
+	// what it waits for changes with every look at GPUs: only that it began is told
+	if u.Sweep.Waits != nil && !p.waits {
+		fmt.Fprintln(p.out, u.Sweep.ID+" "+cli.Visible(*u.Sweep.Waits))
+	}
+	p.waits = u.Sweep.Waits != nil
 	if u.Missed > 0 {
 		fmt.Fprintf(p.out, "(%d lines not shown; the files have all of it)\n", u.Missed)
 	}

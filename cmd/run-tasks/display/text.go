@@ -79,7 +79,7 @@ func MetricsText(all metric.Final) string {
 	return b.String()
 }
 
-// CountsText returns counts such as "12 of 24 done, 2 running, 1 failed".
+// CountsText returns counts such as "12 of 24 done, 2 running, 1 failed, 3 cancelled".
 func CountsText(s core.Summary) string {
 	done, failed := Tally(s)
 	text := fmt.Sprintf("%d of %d done", done, s.Total)
@@ -88,6 +88,9 @@ func CountsText(s core.Summary) string {
 	}
 	if failed > 0 {
 		text += fmt.Sprintf(", %d failed", failed)
+	}
+	if n := s.Counts[task.Cancelled.String()]; n > 0 {
+		text += fmt.Sprintf(", %d cancelled", n)
 	}
 	return text
 }

@@ -43,6 +43,11 @@ func Snapshot(ctx context.Context, dir string) (*projects.Manifest, error) {
 	return m, err
 }
 
+// Scan lists and hashes the files of a project as they are now, and keeps nothing but the hashes.
+func Scan(ctx context.Context, dir string) (*projects.Manifest, error) {
+	return projects.Scan(ctx, dir, projects.Options{Cache: hashCache(dir)})
+}
+
 // hashCache returns the file with the hashes of a project's files.
 func hashCache(dir string) string {
 	sum := sha256.Sum256([]byte(dir))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/user"
 	"path/filepath"
 	"sync"
 	"time"
@@ -44,6 +45,7 @@ type Runner struct {
 	parts  sync.WaitGroup // the master
 	ended  error          // why the master could not go on, once parts are over
 	stop   func()         // ends the worker
+	works  bool           // the worker was started
 	worker sync.WaitGroup
 	hangUp func() // ends the API
 	api    sync.WaitGroup
@@ -133,8 +135,8 @@ func (r *Runner) start() (err error) {
 	return nil
 }
 
-// Work starts the worker, which runs so many tasks at a time.
-func (r *Runner) Work(slots int) error {
+// Work starts the worker, which runs so many tasks at a time; gpuIdle is its GPUIdleMemory.
+func (r *Runner) Work(slots int, gpuIdle int64) error {
 	outputs, err := filepath.Abs(OutputFolder)
 	if err != nil {
 		return err
@@ -142,7 +144,9 @@ func (r *Runner) Work(slots int) error {
 	w := worker.New(r.queue.Worker(workerName), worker.Options{
 		Name: workerName, Slots: slots, Outputs: outputs, Revision: revisionFolder,
 		Rebuild: r.remake, Inherited: os.Environ(), OwnSecrets: true, SoleWorker: true,
-		Keeper: r.keeper, Log: r.log,
+		Keeper: r.keeper, Log: r.log, GPUs: worker.DetectGPUs,
+		GPULocks: worker.GPULockFolder(os.Environ()), GPUHolder: gpuHolder(),
+		GPUIdleMemory: gpuIdle,
 		OnNoSpace: func(reason string) {
 			select {
 			case r.noRoom <- reason:
@@ -151,12 +155,27 @@ func (r *Runner) Work(slots int) error {
 		},
 	})
 	ctx, stop := context.WithCancel(r.ctx)
-	r.stop = stop
+	r.stop, r.works = stop, true
 	cli.Tune(slots)
 	r.worker.Go(func() { w.Run(ctx) })
 	r.parts.Go(r.pauseWithoutRoom)
 	return nil
 }
+
+// gpuHolder describes this run to others on this machine whose tasks wait for its GPUs.
+func gpuHolder() string {
+	text := "run-tasks"
+	if u, err := user.Current(); err == nil {
+		text += " of " + u.Username
+	}
+	if folder, err := os.Getwd(); err == nil {
+		text += " in " + folder
+	}
+	return fmt.Sprintf("%s (pid %d)", text, os.Getpid())
+}
+
+// Works reports whether the worker was started. Without it no sweep goes on.
+func (r *Runner) Works() bool { return r.works }
 
 // end ends everything: attempts that still run are stopped with their grace.
 func (r *Runner) end() error {

@@ -65,12 +65,15 @@ func (r *Runner) pauseAll(reason string) {
 	}
 }
 
-// pauseWithoutRoom pauses all running sweeps when the output disk is full: there is no other
+// pauseWithoutRoom pauses all running sweeps whenever the output disk gets full: there is no other
 // worker.
 func (r *Runner) pauseWithoutRoom() {
-	select {
-	case reason := <-r.noRoom:
-		r.pauseAll(reason)
-	case <-r.ctx.Done():
+	for {
+		select {
+		case reason := <-r.noRoom:
+			r.pauseAll(reason)
+		case <-r.ctx.Done():
+			return
+		}
 	}
 }

@@ -48,8 +48,8 @@ func appendAudit(_ context.Context, l agent.AuditLine) error {
 	return errors.Join(err, f.Close())
 }
 
-// audit answers with the last lines of every file. Links are left out: in the monitor's folder it is
-// the monitor that makes them, and what they lead to it may not read.
+// audit answers with the last lines of every file. Links are left out: in the monitor's folder it
+// is the monitor that makes them, and what they lead to it may not read.
 func (s *server) audit(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	most, err := strconv.Atoi(q.Get("lines"))

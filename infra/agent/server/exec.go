@@ -24,7 +24,7 @@ const grace = 2 * time.Second
 // comes, and with how it ended in a trailer.
 func (s *server) exec(w http.ResponseWriter, r *http.Request) {
 	var q agent.Exec
-	if err := decode(r, &q); err != nil {
+	if err := agent.ReadBody(r, maxBody, &q); err != nil {
 		fail(w, err)
 		return
 	}

@@ -52,7 +52,8 @@ func TestExec(t *testing.T) {
 		})
 	}
 	_, err := c.Output(t.Context(), "no-such-program")
-	if e, ok := errors.AsType[*agent.Error](err); !ok || !strings.Contains(e.Text, "no-such-program") {
+	if e, ok := errors.AsType[*agent.Error](err); !ok || !strings.Contains(e.Text,
+		"no-such-program") {
 		t.Errorf("%v", err)
 	}
 	out, err := c.Output(t.Context(), "sh", "-c", "seq 100000 >&2; false")

@@ -13,8 +13,8 @@ import (
 	"mlframework/infra/agent"
 )
 
-// lock takes a lock and holds it until the request's body ends, or the connection. The holder's line
-// is written into the file, for people and for other releases.
+// lock takes a lock and holds it until the request's body ends, or the connection. The holder's
+// line is written into the file, for people and for other releases.
 func (s *server) lock(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	f, err := takeLock(agent.LockRequest{File: q.Get("file"), Holder: q.Get("holder"),

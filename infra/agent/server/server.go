@@ -1,7 +1,7 @@
 // Package server is the agent: what it does on its host, as handlers of HTTP.
 //
-// It runs as the user who logged in, and listens on no socket: whoever has its standard input may do
-// with it what that user may. Paths below a cluster's folder go through os.Root, so that no link
+// It runs as the user who logged in, and listens on no socket: whoever has its standard input may
+// do with it what that user may. Paths below a cluster's folder go through os.Root, so that no link
 // there leads out of it, and every body is bounded.
 package server
 
@@ -11,13 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"mlframework/infra/agent"
@@ -126,7 +124,7 @@ func (s *server) routes() http.Handler {
 func with[T any](do func(context.Context, T) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var body T
-		err := decode(r, &body)
+		err := agent.ReadBody(r, maxBody, &body)
 		if err == nil {
 			err = do(r.Context(), body)
 		}
@@ -138,16 +136,6 @@ func with[T any](do func(context.Context, T) error) http.HandlerFunc {
 	}
 }
 
-// decode reads a body of JSON.
-func decode(r *http.Request, into any) error {
-	d := json.NewDecoder(io.LimitReader(r.Body, maxBody))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("the request cannot be read: %w", err)
-	}
-	return nil
-}
-
 func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(value) // whoever asked is gone
@@ -155,26 +143,9 @@ func answer(w http.ResponseWriter, value any) {
 
 // fail answers with an error.
 func fail(w http.ResponseWriter, err error) {
-	told, ok := errors.AsType[*agent.Error](err)
-	if !ok {
-		told = &agent.Error{Text: explain(err)}
-	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusUnprocessableEntity)
-	_ = json.NewEncoder(w).Encode(told)
-}
-
-// explain is an error's text with what to do about it.
-func explain(err error) string {
-	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return err.Error() + ": free some space there"
-	case errors.Is(err, fs.ErrPermission):
-		return err.Error() + ": see that the user may write there"
-	case errors.Is(err, syscall.EROFS):
-		return err.Error() + ": the disk is mounted read-only"
-	}
-	return err.Error()
+	_ = json.NewEncoder(w).Encode(agent.AsError(err))
 }
 
 // openRoot opens a cluster's folder.

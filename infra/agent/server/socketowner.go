@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"mlframework/infra/agent"
+	"mlframework/internal/peercred"
 )
 
 // dialMaster connects to a master's socket. A group's lies where every user of the host may make
@@ -42,9 +43,9 @@ func dialOwned(ctx context.Context, s agent.Socket) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	peer, err := peerOf(conn.(*net.UnixConn))
-	if err == nil && peer != s.Owner && peer != 0 {
-		err = foreign(s.Path, fmt.Sprintf("is served by the user with the number %d", peer))
+	uid, err := peercred.UID(conn.(*net.UnixConn))
+	if err == nil && uid != s.Owner && uid != 0 {
+		err = foreign(s.Path, fmt.Sprintf("is served by the user with the number %d", uid))
 	}
 	if err != nil {
 		conn.Close()

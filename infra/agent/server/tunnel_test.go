@@ -105,7 +105,8 @@ func TestTunnel(t *testing.T) {
 				question, answer := fmt.Appendf(nil, "question %d\n", i), make([]byte, 11)
 				_, err := conn.Write(question)
 				must(t, err)
-				if _, err := io.ReadFull(conn, answer); err != nil || !bytes.Equal(answer, question) {
+				if _, err := io.ReadFull(conn, answer); err != nil ||
+					!bytes.Equal(answer, question) {
 					t.Errorf("%q, %v", answer, err)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mlframework/infra/filesync"
 	"mlframework/projects"
 )
 
@@ -50,6 +51,24 @@ func (r *root) reuse(
 		}
 	}
 	return wanted, nil
+}
+
+// missing returns what is asked of the client: of a large content that a push before brought in
+// part, the rest. It counts the bytes.
+func (p *push) missing(a *projects.Assembly, wanted []projects.Entry) []filesync.Missing {
+	missing := make([]filesync.Missing, len(wanted))
+	at := 0
+	for i, e := range wanted {
+		for p.manifest.Entries[at].Path != e.Path { // both are in the same order
+			at++
+		}
+		missing[i].Entry = at
+		if e.Size > smallContent {
+			missing[i].Received = a.Received(e)
+		}
+		p.done.Bytes += e.Size - missing[i].Received
+	}
+	return missing
 }
 
 // A source is a file of a release.

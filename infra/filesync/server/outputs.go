@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"mlframework/infra/agent"
 	"mlframework/infra/filesync"
 	"mlframework/infra/layout"
 	"mlframework/projects"
@@ -56,7 +57,7 @@ func openSweep(of filesync.Outputs) (s sweep, err error) {
 // that tasks may have of their project, and opens those that have holes.
 func listOutputs(w http.ResponseWriter, r *http.Request) error {
 	var q filesync.ListRequest
-	if err := decode(r, &q); err != nil {
+	if err := agent.ReadBody(r, maxBody, &q); err != nil {
 		return err
 	}
 	all, err := listed(r.Context(), q)
@@ -109,6 +110,11 @@ func listed(ctx context.Context, q filesync.ListRequest) ([]filesync.Output, err
 func outputs(
 	ctx context.Context, sweep *os.Root, chosen map[int64]bool,
 ) (all []filesync.Output, err error) {
+	folder, err := sweep.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
 	tasks, err := fs.ReadDir(sweep.FS(), ".")
 	if err != nil {
 		return nil, err
@@ -125,7 +131,7 @@ func outputs(
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			e, skip := output(sweep, name, item, err)
+			e, skip := output(sweep, folder, name, item, err)
 			if last := len(all) - 1; last >= 0 && all[last].Path == e.Path {
 				all = all[:last] // a folder that turns out not to be readable
 			}
@@ -144,7 +150,7 @@ func outputs(
 // output describes one item; a zero entry is one that is gone. skip is fs.SkipDir where a folder
 // cannot be entered.
 func output(
-	sweep *os.Root, name string, item fs.DirEntry, failed error,
+	sweep *os.Root, folder *os.File, name string, item fs.DirEntry, failed error,
 ) (e filesync.Output, skip error) {
 	e.Path = name
 	if len(name) > filesync.MaxName {
@@ -158,13 +164,13 @@ func output(
 		return filesync.Output{}, nil
 	}
 	if failed != nil {
-		return noOutput(name, "it cannot be read: "+cause(failed)), fs.SkipDir
+		return noOutput(name, unreadable(failed)), fs.SkipDir
 	}
-	e.Mode, e.ModTime = info.Mode().Perm(), info.ModTime()
+	e.Mode, e.ModTime = info.Mode().Perm(), projects.ModTime(info)
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		e.Kind, e.Size = projects.File, info.Size()
-		e.Data = dataSize(sweep, name, info)
+		e.Data, e.Inode = dataSize(sweep, name, info), inode(folder, name, info)
 	case mode.IsDir():
 		e.Kind = projects.Dir
 	case mode.Type() == fs.ModeSymlink:
@@ -182,6 +188,15 @@ func output(
 func noOutput(name, why string) filesync.Output {
 	return filesync.Output{Entry: projects.Entry{Path: name, Kind: filesync.Other,
 		ModTime: time.Unix(0, 0), Link: why}}
+}
+
+// unreadable is why what is there is no output, and what to do about it.
+func unreadable(err error) string {
+	why := "it cannot be read: " + cause(err)
+	if errors.Is(err, fs.ErrPermission) {
+		why += ": see that your user may read it on the host"
+	}
+	return why
 }
 
 // cause is an error's text without the operation and path that package os puts before it.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"mlframework/infra/agent"
 	"mlframework/infra/filesync"
 	"mlframework/infra/layout"
 	"mlframework/projects"
@@ -20,7 +21,7 @@ const pruneWait = 30 * time.Second
 // prune removes the releases that nobody wants, and answers with them.
 func prune(w http.ResponseWriter, r *http.Request) error {
 	var q filesync.Prune
-	if err := decode(r, &q); err != nil {
+	if err := agent.ReadBody(r, maxBody, &q); err != nil {
 		return err
 	}
 	removed := []filesync.Revision{}

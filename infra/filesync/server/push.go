@@ -123,7 +123,11 @@ func (p *push) release(ctx context.Context) (err error) {
 		return err
 	}
 	p.done.Files, p.done.Reused = len(wanted), len(a.Lacking())-len(wanted)
-	if err := p.contents(ctx, a, wanted); err != nil {
+	missing := p.missing(a, wanted)
+	if err := p.ask(missing); err != nil {
+		return err
+	}
+	if err := p.receive(ctx, a, wanted, missing); err != nil {
 		return err
 	}
 	if err := p.root.store(p.manifest); err != nil {

@@ -124,7 +124,9 @@ func (r *root) list() (all []filesync.Revision, err error) {
 		}
 		all = append(all, v)
 	}
-	slices.SortStableFunc(all, func(a, b filesync.Revision) int { return b.Pushed.Compare(a.Pushed) })
+	slices.SortStableFunc(all, func(a, b filesync.Revision) int {
+		return b.Pushed.Compare(a.Pushed)
+	})
 	return all, nil
 }
 

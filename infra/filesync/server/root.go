@@ -92,7 +92,8 @@ func (r *root) claim(from filesync.Identity, make bool) error {
 		case err == nil && m.Owner == from.Owner && m.Cluster == from.Cluster:
 			return nil
 		case err == nil:
-			return fmt.Errorf("%s holds the files of the cluster %q of %s: take another folder with -r",
+			return fmt.Errorf("%s holds the files of the cluster %q of %s: take another folder "+
+				"with -r",
 				r.path, m.Cluster, m.Owner)
 		case !errors.Is(err, fs.ErrNotExist):
 			return err
@@ -102,8 +103,8 @@ func (r *root) claim(from filesync.Identity, make bool) error {
 			return err
 		}
 		if held != "" {
-			return fmt.Errorf("%s is not a cluster's: it has no %s and holds %q: take another folder "+
-				"with -r, or empty it", r.path, layout.MarkerFile, held)
+			return fmt.Errorf("%s is not a cluster's: it has no %s and holds %q: take another "+
+				"folder with -r, or empty it", r.path, layout.MarkerFile, held)
 		}
 		if !make {
 			return absentError(r.path + " is empty: infrainit fills it")
@@ -122,8 +123,8 @@ func (r *root) marker() (m layout.Marker, err error) {
 		return m, err
 	}
 	if m, err = layout.ParseMarker(data); err != nil {
-		return m, fmt.Errorf("%s/%s is not a marker that this release can read: take another folder "+
-			"with -r", r.path, layout.MarkerFile)
+		return m, fmt.Errorf("%s/%s is not a marker that this release can read: take another "+
+			"folder with -r", r.path, layout.MarkerFile)
 	}
 	return m, nil
 }

@@ -7,11 +7,7 @@
 package server
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"net/http"
 	"syscall"
 	"time"
@@ -54,28 +50,16 @@ func Handle(mux *http.ServeMux, o Options) {
 // maxBody bounds a body of JSON, in bytes.
 const maxBody = 1 << 30
 
-// decode reads a body of JSON.
-func decode(r *http.Request, into any) error {
-	if err := json.NewDecoder(io.LimitReader(r.Body, maxBody)).Decode(into); err != nil {
-		return fmt.Errorf("the request cannot be read: %w", err)
-	}
-	return nil
-}
-
-// asError puts an error into the form that travels, with what to do about it.
+// asError is agent.AsError, with the file of a project that has changed, and with what helps on a
+// full disk here.
 func asError(err error) *agent.Error {
-	if e, ok := errors.AsType[*agent.Error](err); ok {
-		return e
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return &agent.Error{Text: err.Error() +
+			": free some space there, or remove old revisions, and run it again"}
 	}
-	e := &agent.Error{Text: err.Error()}
+	e := agent.AsError(err)
 	if c, ok := errors.AsType[*projects.ChangedError](err); ok {
 		e.Changed = []byte(c.Path)
-	}
-	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		e.Text += ": free some space there, or remove old revisions, and run it again"
-	case errors.Is(err, fs.ErrPermission):
-		e.Text += ": see that the user may write there"
 	}
 	return e
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 
+	"mlframework/internal/peercred"
 	"mlframework/sweep/api"
 )
 
@@ -45,6 +46,16 @@ type peerKey struct{}
 type peer struct {
 	uid   int
 	known bool
+}
+
+// peerOf returns who opened a connection.
+func peerOf(c net.Conn) peer {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return peer{}
+	}
+	uid, err := peercred.UID(u)
+	return peer{uid, err == nil}
 }
 
 // checkPeer refuses requests of other users at a socket without a group, also where somebody

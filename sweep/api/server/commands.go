@@ -34,7 +34,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := s.prepareFollow(r.Context(), w, id, follow, true); err != nil {
 		return nil, err
 	}
-	return s.summary(r.Context(), id)
+	return s.archive.Summary(r.Context(), id)
 }
 
 // prepareFollow begins to collect events for a client that is about to follow, so that it misses
@@ -58,12 +58,6 @@ func (s *Server) prepareFollow(ctx context.Context, w http.ResponseWriter, id st
 	return nil
 }
 
-// summary returns a sweep as it is now.
-func (s *Server) summary(ctx context.Context, id string) (core.Summary, error) {
-	stored, err := s.archive.Stored(ctx, id)
-	return stored.Record.Summary(stored.Head), err
-}
-
 // changeSweep changes a sweep, for a client that is about to follow it in some detail or not (""),
 // and returns its summary.
 func (s *Server) changeSweep(w http.ResponseWriter, r *http.Request, follow api.Detail,
@@ -78,7 +72,7 @@ func (s *Server) changeSweep(w http.ResponseWriter, r *http.Request, follow api.
 	if err := do(r.Context(), named.Head.ID); err != nil {
 		return nil, err
 	}
-	return s.summary(r.Context(), named.Head.ID)
+	return s.archive.Summary(r.Context(), named.Head.ID)
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) (any, error) {

@@ -45,7 +45,10 @@ func apiError(err error) *api.Error {
 	} else if _, ok := errors.AsType[*core.NoWorker](err); ok {
 		e.Status = http.StatusConflict
 	} else if state, ok := errors.AsType[*core.WrongState](err); ok {
-		e.Status, e.Text, e.Remedy = http.StatusConflict, state.ID+" is "+state.Is, state.Remedy
+		e.Status, e.Text, e.Remedy = http.StatusConflict, state.Cause(), state.Remedy
+	} else if never, ok := errors.AsType[*core.NeverGPUs](err); ok {
+		e.Status, e.Remedy = http.StatusConflict, never.Remedy()
+		e.Parameter = api.GPUsParameter
 	} else if errors.Is(err, master.ErrKeyUsed) {
 		e.Status, e.Remedy = http.StatusConflict, "use a new key for each request"
 	} else if errors.Is(err, core.ErrEnviron) {

@@ -25,9 +25,9 @@ const (
 	lineBytesPerEvent = 256 << 10 // of the lines of one event
 )
 
-// eventBuffer holds the latest events of one sweep, for everybody who follows it. They stay in rings
-// for a while, so that a reader that is slow or reconnects resumes where it was, and none of them
-// can block the master or fill its memory.
+// eventBuffer holds the latest events of one sweep, for everybody who follows it. They stay in
+// rings for a while, so that a reader that is slow or reconnects resumes where it was, and none of
+// them can block the master or fill its memory.
 type eventBuffer struct {
 	detail api.Detail
 	// name is unique: the id of an event of another buffer, as before a restart of the master, is

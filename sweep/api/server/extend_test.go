@@ -104,7 +104,8 @@ func TestWritesThatAreRefused(t *testing.T) {
 		status     int
 		says       string
 	}{
-		{"/sweeps/" + id + "/extend", "", 400, "missing: send the space of the parameters as they are now"},
+		{"/sweeps/" + id + "/extend", "", 400,
+			"missing: send the space of the parameters as they are now"},
 		{"/sweeps/" + id + "/extend", `{"space":{"version":9}}`, 400, "its version is 9"},
 		{"/sweeps/" + id + "/extend", `{"space":{"version":1,"parameters":[]},"revision":"../x"}`,
 			400, "is not a revision"},

@@ -40,7 +40,11 @@ func TestGroupsOfMasters(t *testing.T) {
 		}
 		if got, err = c.Groups(t.Context(), "", api.GroupQuery{}); err != nil ||
 			!slices.Equal(got.By, []string{"i"}) || got.Total != 5 {
-			t.Errorf("by what varies: %+v, %v", got.Table, err)
+			t.Errorf("by all parameters: %+v, %v", got.Table, err)
+		}
+		if got, err = c.Groups(t.Context(), id, api.GroupQuery{By: []string{}}); err != nil ||
+			len(got.Groups) != 1 || got.Groups[0].Tasks != 5 {
+			t.Errorf("all in one group: %+v, %v", got.Table, err)
 		}
 		for _, q := range []struct {
 			by, sort, where string

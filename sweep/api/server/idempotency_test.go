@@ -47,6 +47,8 @@ func TestAWriteIsDoneOnceUnderItsKey(t *testing.T) {
 			nil, `"state":"cancelled"`, "already"},
 		"drain": {nil, "/workers/w1/drain", "",
 			[]string{"/workers/w1/resume"}, `"state":"ready"`, `"state":"draining"`},
+		"drain for a replacement": {nil, "/workers/w1/drain?for=replacement", "",
+			[]string{"/workers/w1/resume"}, `"drained_for":null`, `"drained_for":"replacement"`},
 		"a worker's resume": {[]string{"/workers/w1/drain"}, "/workers/w1/resume", "",
 			[]string{"/workers/w1/drain"}, `"state":"draining"`, `"state":"ready"`},
 		"slots": {nil, "/workers/w1/slots?n=3", "",

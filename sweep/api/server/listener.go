@@ -87,7 +87,8 @@ func (l *listener) watch(ctx context.Context, log *slog.Logger) {
 		switch made, err := l.renew(); {
 		case err != nil && err.Error() != said:
 			said = err.Error()
-			log.Warn("the socket was removed and cannot be created again; the API is unreachable here",
+			log.Warn("the socket was removed and cannot be created again; the API is unreachable "+
+				"here",
 				"path", l.path, "error", err)
 		case made:
 			said = ""

@@ -70,8 +70,8 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) (any, error) {
 	return nil, s.sendOutput(r.Context(), w, o)
 }
 
-// sendOutput sends what an attempt printed: what there is, or, followed, until the task has ended or
-// another attempt prints.
+// sendOutput sends what an attempt printed: what there is, or, followed, until the task has ended
+// or another attempt prints.
 func (s *Server) sendOutput(ctx context.Context, w http.ResponseWriter, o outputRequest) error {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	flush := http.NewResponseController(w)

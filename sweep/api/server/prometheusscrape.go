@@ -55,8 +55,7 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) (any, error) {
 // scrape is the state that one scrape reports.
 type scrape struct {
 	program string
-	open    []store.Sweep
-	counted []store.Sweep // open ones, and the newest that have ended
+	sweeps  []store.Listed // those that have not ended and the newest that have, the oldest first
 	master.Stats
 	broker queue.Status
 	depths []queue.Depth // nil: not known now
@@ -67,14 +66,9 @@ func (s *Server) scrape(ctx context.Context) (m *scrape, err error) {
 	if m.Stats, err = s.o.Master.Stats(ctx); err != nil {
 		return nil, err
 	}
-	if m.open, _, err = s.o.Store.ActiveSweeps(ctx); err != nil {
+	if m.sweeps, err = s.o.Store.Current(ctx, maxEnded); err != nil {
 		return nil, err
 	}
-	ended, err := s.o.Store.EndedSweeps(ctx, maxEnded)
-	if err != nil {
-		return nil, err
-	}
-	m.counted = slices.Concat(m.open[max(0, len(m.open)-maxOpen):], ended)
 	if !m.broker.Unreachable {
 		m.depths = s.waiting(ctx)
 	}
@@ -143,6 +137,23 @@ var (
 		"worker")
 	spaceDesc = desc("worker_disk_free_bytes",
 		"What is free of the file system of a worker's outputs.", "worker")
+
+	gpuGivenDesc = desc("worker_gpu_given_ratio",
+		"Part of a GPU that tasks have been given, from 0 to 1. The GPU is named by its UUID.",
+		"worker", "gpu")
+	gpuAvailableDesc = desc("worker_gpu_available",
+		"Whether tasks get a GPU: 1, or 0 while somebody else uses it or it is out of order.",
+		"worker", "gpu")
+	gpuBrokenDesc = desc("worker_gpu_broken",
+		"Whether a GPU does not work or does not answer: 1 or 0.", "worker", "gpu")
+	gpuBusyDesc = desc("worker_gpu_busy_ratio",
+		"Part of the last second in which a program ran on a GPU, from 0 to 1; absent where the "+
+			"driver does not tell, and for instances.", "worker", "gpu")
+	gpuMemoryDesc = desc("worker_gpu_memory_bytes",
+		"Memory of a GPU; absent where the driver does not tell.", "worker", "gpu")
+	gpuUsedDesc = desc("worker_gpu_memory_used_bytes",
+		"Memory of a GPU that programs use, whoever runs them; absent where the driver "+
+			"does not tell, and for instances.", "worker", "gpu")
 )
 
 // Describe implements prometheus.Collector; the metrics describe themselves.
@@ -171,16 +182,21 @@ func (t metricWriter) counter(d *prometheus.Desc, v float64, labels ...string) {
 
 func (m *scrape) collectSweeps(t metricWriter) {
 	states := map[core.State]int{core.Open: 0, core.Paused: 0, core.Cancelled: 0}
-	for _, s := range m.open {
-		states[s.Head.State]++
-	}
-	for state, n := range states {
-		t.gauge(sweepsDesc, float64(n), string(state))
-	}
-	for _, s := range m.counted {
+	open := 0
+	for _, s := range slices.Backward(m.sweeps) {
+		if s.Head.Ended.IsZero() {
+			states[s.Head.State]++
+			open++
+		}
+		if s.Damage != "" || s.Head.Ended.IsZero() && open > maxOpen {
+			continue
+		}
 		for state, n := range s.Head.Counts() {
 			t.gauge(tasksDesc, float64(n), s.Head.ID, task.State(state).String())
 		}
+	}
+	for state, n := range states {
+		t.gauge(sweepsDesc, float64(n), string(state))
 	}
 }
 
@@ -218,9 +234,39 @@ func (m *scrape) collectWorkers(t metricWriter) {
 			t.gauge(diskDesc, float64(l.DiskTotal), w.Name)
 			t.gauge(spaceDesc, float64(l.DiskFree), w.Name)
 		}
+		if w.State != core.WorkerAway { // else its tasks have been given to others
+			collectGPUs(t, w.Worker)
+		}
 	}
 	for state, n := range states {
 		t.gauge(workersDesc, float64(n), state)
+	}
+}
+
+// collectGPUs writes a worker's GPUs, each once: Prometheus refuses all metrics where one is there
+// twice.
+func collectGPUs(t metricWriter, w core.Worker) {
+	told := map[string]bool{}
+	for _, g := range w.GPUs[:min(len(w.GPUs), task.MaxShownGPUs)] {
+		if told[g.UUID] {
+			continue
+		}
+		told[g.UUID] = true
+		t.gauge(gpuGivenDesc, g.Given, w.Name, g.UUID)
+		t.gauge(gpuAvailableDesc, oneIf(g.Unavailable == ""), w.Name, g.UUID)
+		t.gauge(gpuBrokenDesc, oneIf(g.Broken), w.Name, g.UUID)
+		if g.Memory > 0 {
+			t.gauge(gpuMemoryDesc, float64(g.Memory), w.Name, g.UUID)
+		}
+		if g.Split { // how full and busy parts are drivers do not tell
+			continue
+		}
+		if g.Utilization >= 0 {
+			t.gauge(gpuBusyDesc, float64(g.Utilization)/100, w.Name, g.UUID)
+		}
+		if g.Used >= 0 {
+			t.gauge(gpuUsedDesc, float64(g.Used), w.Name, g.UUID)
+		}
 	}
 }
 

@@ -1,15 +1,23 @@
 package server_test
 
 import (
+	"bytes"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -178,5 +186,88 @@ func TestMetricsHaveABoundedNumberOfSweeps(t *testing.T) {
 	}
 	if len(told) != 10 || !told["train-15"] || told["train-5"] {
 		t.Errorf("told of %v", told)
+	}
+}
+
+// TestDamagedEndedSweep: a sweep that has ended and cannot be read, or one of its tasks, hinders
+// neither metrics nor the question of what is missing, which names it.
+func TestDamagedEndedSweep(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, old, damaged string
+		missing            int64 // the first point that is
+	}{
+		{"record", `"objective":{"max`, `"objective"!{"max`, 1},
+		{"counts", `[0,0,0,0,3,0`, `[0,0,0,0,3!0`, 1},
+		{"last task", `{"accuracy":2}`, `{"accuracy"!2}`, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.hire("w1", 4, well)
+			broken := s.submit(3)
+			s.becomes(broken, map[string]int64{"succeeded": 3})
+			s.end()
+			path := filepath.Join(s.folder, store.File)
+			text, err := os.ReadFile(path)
+			s.must(err)
+			s.must(os.WriteFile(path, bytes.ReplaceAll(text, []byte(c.old), []byte(c.damaged)),
+				0o600))
+			s.start()
+			other := s.submit(1)
+			s.becomes(other, map[string]int64{"succeeded": 1})
+			valued(t, s.scraped(), "mlframework_tasks", "sweep="+other, "state=succeeded")
+			sub := submission(t, 4)
+			m, err := s.client.Missing(t.Context(), sub.Record, sub.Code)
+			want := api.Missing{Ranges: core.Ranges{{From: c.missing, To: 4}},
+				Damaged: []string{broken}}
+			if diff := cmp.Diff(want, m); diff != "" || err != nil {
+				t.Errorf("%v; -want +got:\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// A worker that makes up GPUs, or tells one twice, hinders no scrape.
+func TestMetricsOfGPUs(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	made := task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1", GPUs: []task.GPU{
+		{UUID: "GPU-1", Name: "A100", Memory: 80 << 30, Used: 6 << 30, Utilization: 97, Given: 0.5},
+		{UUID: "GPU-2\"\n", Memory: 80 << 30, Used: -1, Utilization: -1,
+			Unavailable: "it does not answer", Broken: true},
+		{UUID: "MIG-1", Memory: 10 << 30, Split: true, Used: -1, Utilization: -1},
+		{UUID: "GPU-1", Given: 1},
+	}}
+	for i := range 1000 {
+		made.GPUs = append(made.GPUs, task.GPU{UUID: "made up " + strconv.Itoa(i), Used: 1})
+	}
+	s.hireThat(made, well)
+	s.hire("w2", 1, well)
+	var all map[string]*dto.MetricFamily
+	s.until("both are heard of", func() bool {
+		all = s.scraped()
+		return value(valued(t, all, "mlframework_workers", "state=ready")) == 2 &&
+			all["mlframework_worker_gpu_available"] != nil
+	})
+	for _, c := range []struct {
+		want      float64
+		name, gpu string
+	}{
+		{0.5, "given_ratio", "GPU-1"}, {1, "available", "GPU-1"}, {0.97, "busy_ratio", "GPU-1"},
+		{80 << 30, "memory_bytes", "GPU-1"}, {6 << 30, "memory_used_bytes", "GPU-1"},
+		{0, "given_ratio", "GPU-2\"\n"}, {0, "available", "GPU-2\"\n"},
+		{0, "broken", "GPU-1"}, {1, "broken", "GPU-2\"\n"},
+	} {
+		m := valued(t, all, "mlframework_worker_gpu_"+c.name, "worker=w1", "gpu="+c.gpu)
+		if got := value(m); got != c.want {
+			t.Errorf("%s of %q is %v; want %v", c.name, c.gpu, got, c.want)
+		}
+	}
+	for name, want := range map[string]int{"available": 111, "memory_bytes": 3,
+		"memory_used_bytes": 109, "busy_ratio": 109} {
+		if n := len(all["mlframework_worker_gpu_"+name].GetMetric()); n != want {
+			t.Errorf("%d GPUs have %s; want %d", n, name, want)
+		}
 	}
 }

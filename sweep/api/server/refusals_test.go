@@ -44,11 +44,14 @@ func TestRefusals(t *testing.T) {
 		"a task beyond all": {"GET", sweeps + "train-1/tasks/99999999999999999999", "", 404,
 			`{"error":"train-1 has no task 99999999999999999999"}`},
 		"a task that ended": {"POST", sweeps + "train-1/tasks/1/cancel", "", 409,
-			`{"error":"train-1/1 is succeeded already"}`},
+			`{"error":"train-1/1 has succeeded already"}`},
 		"a sweep that ended": {"POST", sweeps + "train-1/cancel", "", 409,
 			`{"error":"train-1 is finished already"}`},
 		"an unknown worker": {"POST", "/v1/workers/none/drain", "", 404,
 			`{"error":"there is no worker none","remedy":"run-tasks workers lists them"}`},
+		"drained for another reason": {"POST", "/v1/workers/w1/drain?for=lunch", "", 400,
+			`{"error":"a worker is drained for replacement, or by a person, without this ` +
+				`parameter","parameter":"for"}`},
 		"an unknown parameter": {"GET", sweeps + "train-1?stop=true", "", 400,
 			`{"error":"there is no parameter stop","parameter":"stop"}`},
 		"a parameter twice": {"GET", sweeps + "train-1/tasks?limit=1&limit=2", "", 400,
@@ -116,7 +119,7 @@ func TestSubmissionsAreChecked(t *testing.T) {
 			s.Record.Recipe.Secrets = []string{
 				"a b"}
 		},
-		"record.recipe.gpus": func(s *api.Submission) { s.Record.Recipe.GPUs = 0.5 },
+		"record.recipe.gpus": func(s *api.Submission) { s.Record.Recipe.GPUs.Count = 0.4 },
 		"record.recipe.outputs": func(s *api.Submission) {
 			s.Record.Recipe.Outputs = []string{
 				"../x"}
@@ -199,6 +202,28 @@ func TestNobodyIsThere(t *testing.T) {
 		client.Close()
 		if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Reason != c.why ||
 			e.Remedy == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestTopNeedsAnOrder: pages by index do not know how many tasks were on those before.
+func TestTopNeedsAnOrder(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submit(2)
+	for name, c := range map[string]struct {
+		q       api.Query
+		refused bool
+	}{
+		"by index": {api.Query{Top: 1, Limit: 1}, true},
+		"filtered": {api.Query{Top: 1, Where: "i<1"}, true},
+		"sorted":   {api.Query{Top: 1, Sort: "-i"}, false},
+		"ranked":   {api.Query{Top: 1, Best: true}, false},
+	} {
+		_, err := s.client.Tasks(t.Context(), id, c.q)
+		if e, _ := errors.AsType[*api.Error](err); (err != nil) != c.refused ||
+			c.refused && e.Parameter != "top" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

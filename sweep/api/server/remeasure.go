@@ -9,7 +9,6 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/metric"
-	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -40,29 +39,20 @@ func (s *Server) measure(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	by := task.Measure{Metrics: body.Metrics, Hide: len(view.Record.Recipe.Secrets) > 0}
+	by := task.Measure{Metrics: body.Metrics}
 	all := api.Measures{Tasks: make([]api.MeasuredTask, len(body.Tasks))}
 	var readers sync.WaitGroup
 	for at, index := range body.Tasks { // the master asks each worker for a few at a time
-		readers.Go(func() { all.Tasks[at] = s.measureTask(r.Context(), view, index, by) })
+		readers.Go(func() {
+			m, err := s.archive.Measure(r.Context(), view, index, by, s.o.Master.Remeasure)
+			if err != nil {
+				m.Error = err.Error()
+			}
+			all.Tasks[at] = m
+		})
 	}
 	readers.Wait()
 	return all, nil
-}
-
-// measureTask has the worker read that has what a task left.
-func (s *Server) measureTask(ctx context.Context, of store.Sweep, index int64, by task.Measure,
-) (m api.MeasuredTask) {
-	m.Index = index
-	t, err := s.archive.StoredTask(ctx, of, index)
-	if err == nil {
-		by.Exited = t.Attempt.Outcome != nil && t.Attempt.Outcome.Exited()
-		m.Measured, err = s.o.Master.Remeasure(ctx, task.ID{Sweep: of.Head.ID, Index: index}, by)
-	}
-	if err != nil {
-		m.Error = err.Error()
-	}
-	return m
 }
 
 func (s *Server) reread(w http.ResponseWriter, r *http.Request) (any, error) {

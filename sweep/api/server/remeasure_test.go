@@ -26,6 +26,7 @@ import (
 type metricReader struct {
 	readTime time.Duration
 	changed  chan struct{} // has an item after a change of pending
+	reads    func()        // is called when a task is read
 
 	mu      sync.Mutex
 	pending []task.Control
@@ -73,6 +74,7 @@ func (m *metricReader) run(ctx context.Context, send func(context.Context, task.
 		}
 		select {
 		case <-done:
+			m.reads()
 			m.mu.Lock()
 			m.read++
 			m.remove(c.Measure.ID)
@@ -89,9 +91,10 @@ func (m *metricReader) run(ctx context.Context, send func(context.Context, task.
 
 // newMeasureSite returns a site without a socket, for the virtual time of synctest, with a sweep of
 // n tasks that have ended. Its worker reads the metrics of each task for readTime.
-func newMeasureSite(t *testing.T, readTime time.Duration, n int) (*site, *metricReader, string) {
+func newMeasureSite(t *testing.T, readTime time.Duration, n int,
+	do func(given) *task.Outcome) (*site, *metricReader, string) {
 	t.Helper()
-	m := &metricReader{readTime: readTime, changed: make(chan struct{}, 1)}
+	m := &metricReader{readTime: readTime, changed: make(chan struct{}, 1), reads: func() {}}
 	s := &site{t: t, queue: memory.NewEncoding(), controls: m.control}
 	var err error
 	s.store, err = store.Open(t.Context(), t.TempDir(), "test")
@@ -108,7 +111,7 @@ func newMeasureSite(t *testing.T, readTime time.Duration, n int) (*site, *metric
 		s.server.Close()
 		s.must(s.store.Close())
 	})
-	s.hireThat(task.Heartbeat{Worker: "w1", Slots: n, Incarnation: "1", Reads: task.Newest}, well)
+	s.hireThat(task.Heartbeat{Worker: "w1", Slots: n, Incarnation: "1", Reads: task.Newest}, do)
 	id, err := made.Submit(t.Context(),
 		master.Submission{Submission: submission(t, n)})
 	s.must(err)
@@ -123,6 +126,21 @@ func newMeasureSite(t *testing.T, readTime time.Duration, n int) (*site, *metric
 	return s, m, id
 }
 
+// asks sends a request without a socket, and returns the answer.
+func (s *site) asks(ctx context.Context, method, path string, body any) []byte {
+	s.t.Helper()
+	text, err := json.Marshal(body)
+	s.must(err)
+	r := httptest.NewRequestWithContext(ctx, method, path, bytes.NewReader(text))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	s.server.ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		s.t.Fatalf("%s: %d: %s", path, w.Code, w.Body)
+	}
+	return w.Body.Bytes()
+}
+
 // measured asks for the metrics of the first n tasks of a sweep.
 func (s *site) measured(ctx context.Context, id string, n int) (all api.Measures) {
 	s.t.Helper()
@@ -130,17 +148,7 @@ func (s *site) measured(ctx context.Context, id string, n int) (all api.Measures
 	for i := range n {
 		ask.Tasks = append(ask.Tasks, int64(i))
 	}
-	text, err := json.Marshal(ask)
-	s.must(err)
-	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/sweeps/"+id+"/measure",
-		bytes.NewReader(text))
-	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	s.server.ServeHTTP(w, r)
-	if w.Code != http.StatusOK {
-		s.t.Fatalf("%d: %s", w.Code, w.Body)
-	}
-	s.must(json.Unmarshal(w.Body.Bytes(), &all))
+	s.must(json.Unmarshal(s.asks(ctx, http.MethodPost, "/v1/sweeps/"+id+"/measure", ask), &all))
 	return all
 }
 
@@ -148,7 +156,7 @@ func (s *site) measured(ctx context.Context, id string, n int) (all api.Measures
 func TestWaitingToBeReadDoesNotTimeOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, _, id := newMeasureSite(t, 50*time.Second, 12)
+		s, _, id := newMeasureSite(t, 50*time.Second, 12, well)
 		for i, m := range s.measured(t.Context(), id, 12).Tasks {
 			if m.Error != "" || len(m.Metrics) != 1 || m.Metrics[0].Value != float64(i) {
 				t.Errorf("%d: %+v", i, m)
@@ -162,7 +170,7 @@ func TestWaitingToBeReadDoesNotTimeOut(t *testing.T) {
 func TestCancelledMeasuresAreNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, m, id := newMeasureSite(t, 50*time.Second, 12)
+		s, m, id := newMeasureSite(t, 50*time.Second, 12, well)
 		ctx, cancel := context.WithTimeout(t.Context(), 70*time.Second)
 		defer cancel()
 		s.measured(ctx, id, 12)
@@ -174,5 +182,46 @@ func TestCancelledMeasuresAreNotRead(t *testing.T) {
 		if next.Error != "" || took > m.readTime+time.Second || m.read != 2 {
 			t.Errorf("%+v after %v, and %d were read; want 2", next, took, m.read)
 		}
+	})
+}
+
+// What was read of an attempt is not stored once another one was made of its task.
+func TestRereadOfATaskThatRanAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, m, id := newMeasureSite(t, time.Second, 1, func(g given) *task.Outcome {
+			o := badly(g)
+			o.Metrics = metric.Final{{Name: "accuracy", Value: float64(g.Attempt.Number)}}
+			return o
+		})
+		has := func(want float64, why string) {
+			t.Helper()
+			var of api.Task
+			s.must(json.Unmarshal(s.asks(t.Context(), http.MethodGet, "/v1/sweeps/"+id+"/tasks/0",
+				nil), &of))
+			if got, _ := of.Row.Metrics.Get("accuracy"); got != want {
+				t.Errorf("%s: accuracy is %v, want %v", why, got, want)
+			}
+		}
+		store := func(m api.MeasuredTask) {
+			t.Helper()
+			s.asks(t.Context(), http.MethodPost, "/v1/sweeps/"+id+"/reread",
+				api.Reread{Metrics: []metric.Rule{}, Tasks: []core.Remeasured{m.Remeasured}})
+		}
+		first := s.measured(t.Context(), id, 1).Tasks[0]
+		m.reads = func() {
+			s.asks(t.Context(), http.MethodPost, "/v1/sweeps/"+id+"/retry", api.ResumeRequest{})
+			time.Sleep(time.Minute)
+		}
+		if meanwhile := s.measured(t.Context(), id, 1).Tasks[0]; meanwhile.Error !=
+			"it runs again, or did meanwhile" {
+			t.Errorf("%+v", meanwhile)
+		}
+		has(2, "after the retry")
+		store(first)
+		has(2, "values of attempt 1")
+		m.reads = func() {}
+		store(s.measured(t.Context(), id, 1).Tasks[0])
+		has(0, "values of attempt 2")
 	})
 }

@@ -102,6 +102,9 @@ func checkText(s object, v string) string {
 	if p, ok := s["pattern"].(string); ok && !regexp.MustCompile(p).MatchString(v) {
 		return fmt.Sprintf("%q does not match %s", v, p)
 	}
+	if _, err := regexp.Compile(v); s["format"] == "regex" && err != nil {
+		return fmt.Sprintf("%q is not a regular expression", v)
+	}
 	if _, err := time.Parse(time.RFC3339, v); s["format"] == "date-time" &&
 		(err != nil || !strings.HasSuffix(v, "Z")) {
 		return fmt.Sprintf("%q is no time in UTC", v)
@@ -216,6 +219,9 @@ func candidates(s object) (all []any) {
 	case "string":
 		all = append(all, "", "a b", "ü", "a\x00b", "../x", "train-1", long(64), long(65),
 			long(128), long(129), json.Number("7"))
+		if s["format"] == "regex" {
+			all = append(all, "(", "*", "^NVIDIA (L4|T4)$", `[a-c]+\s?$`)
+		}
 	case "integer", "number":
 		for _, n := range []string{"-1", "0", "1", "2", "3", "1000", "1001", "-1000", "-1001",
 			"9223372036854775807", "9223372036854775808"} {

@@ -62,8 +62,9 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, archive: &listing.Archive{Store: o.Store, Waits: o.Master.Blocked},
-		mux: http.NewServeMux(), bodies: newBodies(o.MaxBody), process: processMetrics()}
+	s := &Server{o: o, archive: &listing.Archive{Store: o.Store, Waits: o.Master.Blocked,
+		SweepWaits: o.Master.SweepWaits}, mux: http.NewServeMux(), bodies: newBodies(o.MaxBody),
+		process: processMetrics()}
 	s.buffers.master = o.Master
 	for _, r := range routes {
 		s.mux.Handle(r.method+" "+api.Root+r.path, s.middleware(r))

@@ -16,8 +16,8 @@ import (
 
 // events streams a sweep as server-sent events, until the client disconnects or the master stops.
 //
-// The first event has the sweep's summary. A client that reconnects with the id of the last event it
-// read catches up: it gets what has changed since. Where that is no longer known (the master was
+// The first event has the sweep's summary. A client that reconnects with the id of the last event
+// it read catches up: it gets what has changed since. Where that is no longer known (the master was
 // restarted, or too much has happened) it gets a snapshot: every task as it is now, except those
 // that ended before it began to follow. Either way no update is lost.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -99,6 +99,9 @@ func (t *eventStream) sendFirst(at position, lost bool) error {
 	if err != nil {
 		return err
 	}
+	if n.Sweep.Waits != nil {
+		stored.Head.Waits = *n.Sweep.Waits
+	}
 	now := api.Update{Sweep: stored.Record.Summary(stored.Head), Rows: append(rows, running...),
 		Best: n.Best, Unranked: n.Unranked}
 	return t.send(at, t.withMore(at, api.Event{Update: now}))
@@ -177,7 +180,7 @@ func (t *eventStream) next(at position) (position, error) {
 func (t *eventStream) update(n delta) (err error) {
 	u := n.Update
 	if u.Idle() && !u.Closed {
-		if u.Sweep, err = t.s.summary(t.r.Context(), t.sweep); err != nil {
+		if u.Sweep, err = t.s.archive.Summary(t.r.Context(), t.sweep); err != nil {
 			return err
 		}
 	}
@@ -193,7 +196,7 @@ func (t *eventStream) update(n delta) (err error) {
 // snapshot sends every task that has a row, apart from those that ended before the follower began.
 // Only its last event has an id, so that a snapshot that broke off is not taken for a complete one.
 func (t *eventStream) snapshot(at position) error {
-	now, err := t.s.summary(t.r.Context(), t.sweep)
+	now, err := t.s.archive.Summary(t.r.Context(), t.sweep)
 	if err != nil {
 		return err
 	}

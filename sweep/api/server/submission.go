@@ -70,16 +70,14 @@ func check(s api.Submission) error {
 			recipe.Revision))
 	case len(recipe.Command) == 0 || recipe.Command[0] == "":
 		return api.Wrong("record.recipe.command", "the command is empty")
-	case recipe.Timeout < 0 || recipe.Grace < 0 || recipe.GPUs < 0 || r.MaxFailures < 0 ||
+	case recipe.Timeout < 0 || recipe.Grace < 0 || r.MaxFailures < 0 ||
 		s.MinNumber < 0 || min(r.Retry.Error, r.Retry.Timeout, r.Retry.OOM, r.Retry.Lost) < 0:
 		return api.Wrong("record", "the record has a negative number")
 	case s.MinNumber > maxNumber:
 		return api.Wrong("min_number", fmt.Sprintf("no sweep has a number above %d",
 			int64(maxNumber)))
-	case recipe.GPUs > 0:
-		return &api.Error{Status: http.StatusBadRequest, Parameter: "record.recipe.gpus",
-			Text:   "GPUs are not handed out yet",
-			Remedy: "submit it with gpus: 0, or without"}
+	case recipe.GPUs.Check() != nil:
+		return api.Wrong(api.GPUsParameter, recipe.GPUs.Check().Error())
 	case !r.Style.Form.Known():
 		return api.Wrong("record.style.form", fmt.Sprintf("%q is not a form of parameters",
 			r.Style.Form))
@@ -88,7 +86,8 @@ func check(s api.Submission) error {
 	case len(r.Earlier) > 0:
 		return api.Wrong("record.earlier", "must be empty in a new sweep")
 	case len(r.Images) > 0:
-		return api.Wrong("record.images", "set by the master from what workers report: leave it out")
+		return api.Wrong("record.images",
+			"set by the master from what workers report: leave it out")
 	case len(r.Extensions) > 0:
 		return api.Wrong("record.extensions",
 			"must be empty in a new sweep: extend it once it is submitted")

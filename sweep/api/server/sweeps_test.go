@@ -173,6 +173,34 @@ func TestTheClientSaysWhatTheStoreSays(t *testing.T) {
 	}
 }
 
+// What succeeded at the revision of a record is not missing, whatever is named as its code; at
+// another revision it is.
+func TestMissingOfOneRevision(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.hire("w1", 4, well)
+	s.becomes(s.submit(3), map[string]int64{"succeeded": 3})
+	for _, k := range []struct {
+		revision, code string
+		missing        int64
+	}{
+		{"r1", "c1", 0}, {"r1", "r1", 0}, {"r2", "c1", 0}, {"r2", "r2", 3},
+	} {
+		sub := submission(t, 3)
+		sub.Record.Recipe.Revision = k.revision
+		m, err := s.client.Missing(t.Context(), sub.Record, k.code)
+		s.must(err)
+		n := m.Ranges.Len()
+		if m.All {
+			n = 3
+		}
+		if n != k.missing {
+			t.Errorf("revision %s with code %s: %d are missing, not %d", k.revision, k.code, n,
+				k.missing)
+		}
+	}
+}
+
 func TestReadiness(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -224,6 +252,12 @@ func TestWorkers(t *testing.T) {
 	})
 	if w, err := s.client.Drain(t.Context(), "w1", false); err != nil || w.State != "draining" {
 		t.Errorf("%+v, %v", w, err)
+	}
+	for _, off := range []bool{false, true} { // a person's drain stays
+		w, err := s.client.DrainFor(t.Context(), core.ForReplacement, "w1", off)
+		if err != nil || w.State != "draining" || w.DrainedFor != nil {
+			t.Errorf("off: %v: %+v, %v", off, w, err)
+		}
 	}
 	if w, err := s.client.Drain(t.Context(), "w1", true); err != nil || w.Name != "w1" {
 		t.Errorf("%+v, %v", w, err)

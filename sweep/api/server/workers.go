@@ -16,11 +16,21 @@ func (s *Server) listWorkers(_ http.ResponseWriter, r *http.Request) (any, error
 }
 
 func (s *Server) drain(_ http.ResponseWriter, r *http.Request) (any, error) {
-	return s.o.Master.Drain(r.Context(), r.PathValue("worker"), false)
+	return s.setDrained(r, false)
 }
 
 func (s *Server) undrain(_ http.ResponseWriter, r *http.Request) (any, error) {
-	return s.o.Master.Drain(r.Context(), r.PathValue("worker"), true)
+	return s.setDrained(r, true)
+}
+
+func (s *Server) setDrained(r *http.Request, off bool) (any, error) {
+	reason := r.URL.Query().Get("for")
+	if reason != "" && reason != core.ForReplacement {
+		return nil, api.Wrong("for", "a worker is drained for "+core.ForReplacement+
+			", or by a person, without this parameter")
+	}
+	return s.o.Master.Drain(r.Context(),
+		core.DrainWorker{Worker: r.PathValue("worker"), Off: off, For: reason})
 }
 
 // maxSlots bounds what a worker can be asked for: far more than any machine has cores.

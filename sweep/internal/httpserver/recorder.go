@@ -28,8 +28,8 @@ func (w *Recorder) Write(p []byte) (int, error) {
 }
 
 // Recover, when it is deferred, logs a panic of a handler and has respond answer the request. An
-// answer that has begun is cut off instead, so that it is not taken for a complete one. Server names
-// the program's part in the log: "the API".
+// answer that has begun is cut off instead, so that it is not taken for a complete one. Server
+// names the program's part in the log: "the API".
 func (w *Recorder) Recover(log *slog.Logger, server string, r *http.Request,
 	respond func(fault any)) {
 	value := recover()

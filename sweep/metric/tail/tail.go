@@ -86,13 +86,18 @@ type earlier struct {
 // before.
 func (e earlier) after(now metric.Values) earlier {
 	last := now.Final("", metric.Last)
-	if e.values.Count == 0 || last.Value != e.last.Value ||
-		(last.Span == nil) != (e.last.Span == nil) || last.Span != nil &&
-		last.Span.Step != e.last.Span.Step {
+	if !e.repeated(last) {
 		e.values.Join(now)
 	}
 	e.last = last
 	return e
+}
+
+// repeated reports whether a value is the one that the document had before.
+func (e earlier) repeated(last metric.FinalValue) bool {
+	return e.values.Count > 0 && last.Value == e.last.Value &&
+		(last.Span == nil) == (e.last.Span == nil) &&
+		(last.Span == nil || last.Span.Step == e.last.Span.Step)
 }
 
 // series returns the values of a name. Where a document has several, they are all there are.
@@ -191,15 +196,28 @@ func (f *Folder) Poll(ctx context.Context, most int64) bool {
 		f.find()
 		f.polledAt, f.cost = time.Now(), time.Since(now)
 	}
-	all := true
+	type unread struct {
+		source *source
+		file   *file
+	}
+	var left []unread
 	for _, s := range f.sources {
 		for _, file := range s.files {
-			n, done := f.read(ctx, s, file, most)
-			most -= n
-			all = all && done
+			left = append(left, unread{s, file})
 		}
 	}
-	return all
+	// Each file gets its share first, then the first of those that have more gets the rest.
+	share := most / int64(max(1, len(left)))
+	for {
+		left = slices.DeleteFunc(left, func(u unread) bool {
+			n, done := f.read(ctx, u.source, u.file, min(share, most))
+			most -= n
+			return done
+		})
+		if share = most; len(left) == 0 || most <= 0 || ctx.Err() != nil {
+			return len(left) == 0
+		}
+	}
 }
 
 // End reads everything that there is, until ctx ends. Where the program did not exit by itself, a
@@ -276,8 +294,9 @@ func (f *Folder) begin(s *source, file *file) *file {
 		v := &file.values[name]
 		v.Add(value, step)
 		// A document that is written anew has the values again that it had; a single one is the
-		// next.
-		if v.Count > file.emitted[name] || file.emitted[name] == 1 {
+		// next if it is another.
+		if v.Count > file.emitted[name] || file.emitted[name] == 1 &&
+			!file.earlier[name].repeated(v.Final("", metric.Last)) {
 			f.emit(metric.Sample{Name: s.rules[name].Name, Value: value, Step: step,
 				Time: time.Now()})
 		}
@@ -310,13 +329,13 @@ func (f *Folder) read(ctx context.Context, s *source, file *file, most int64) (n
 	}
 	now = stateOf(info)
 	if file.reached > 0 && (now.inode != file.was.inode || now.size < file.reached ||
-		file.reader.IsDocument() || !file.continues(opened)) {
+		file.reader.IsDocument() && now != file.was || !file.continues(opened)) {
 		f.begin(s, file)
 	}
 	file.was, file.err = now, nil
 	buffer := make([]byte, min(chunk, max(now.size-file.reached, 1)))
 	for n < most && ctx.Err() == nil {
-		k, err := opened.ReadAt(buffer, file.reached)
+		k, err := opened.ReadAt(buffer[:min(int64(len(buffer)), most-n)], file.reached)
 		_, _ = file.reader.Write(buffer[:k]) // it never fails
 		file.note(buffer[:k])
 		n += int64(k)
@@ -328,6 +347,7 @@ func (f *Folder) read(ctx context.Context, s *source, file *file, most int64) (n
 			break
 		}
 	}
+	done = done || file.reached == now.size
 	if file.was.size = max(file.was.size, file.reached); done && file.reader.IsDocument() {
 		file.reader.Close(false)
 	}
@@ -371,6 +391,21 @@ func (f *Folder) Final() (all metric.Final) {
 		}
 	}
 	return all
+}
+
+// Incomplete returns the metrics of JSON documents of which only the last value is known: those
+// that hold it alone may have held others before the folder was opened.
+func (f *Folder) Incomplete() (names []string) {
+	for _, s := range f.sources {
+		for i, r := range s.rules {
+			if slices.ContainsFunc(s.files, func(file *file) bool {
+				return s.kind == reader.JSON && file.reader.IsDocument() && file.values[i].Count < 2
+			}) {
+				names = append(names, r.Name)
+			}
+		}
+	}
+	return names
 }
 
 // Count returns how many values of a metric there are.

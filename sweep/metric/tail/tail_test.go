@@ -131,7 +131,7 @@ func TestDocument(t *testing.T) {
 	s.write("r.json", `{"acc": 0.7}`)
 	s.finds("acc=0.7")
 	s.write("r.json", "{\"acc\": 0.7}\n{\"acc\": 0.8}\n") // it is JSON lines after all
-	s.finds("acc=0.7", "acc=0.8")
+	s.finds("acc=0.8")
 	s.add("r.json", "{\"acc\": 0.9}\n")
 	s.finds("acc=0.9")
 	s.ends("acc=0.9")
@@ -232,5 +232,69 @@ func TestHugeFile(t *testing.T) {
 	s.ends("acc=2")
 	if n := s.folder.Count("acc"); n != 20_001 {
 		t.Errorf("%d values", n)
+	}
+}
+
+// Of documents that hold one value only the last is known.
+func TestIncomplete(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, metric.Rule{Name: "acc", File: "r.json", Key: "acc", Take: metric.Max},
+		metric.Rule{Name: "list", File: "r.json", Key: "list", Take: metric.Max},
+		metric.Rule{Name: "gone", File: "r.json", Key: "gone"},
+		metric.Rule{Name: "lines", File: "l.jsonl", Key: "acc"},
+		metric.Rule{Name: "csv", File: "m.csv", Column: "acc"},
+		metric.Rule{Name: "none", File: "n.json", Key: "acc"})
+	s.write("r.json", `{"acc": 0.9, "list": [0.8, 0.9]}`)
+	s.write("l.jsonl", "{\"acc\": 0.8}\n{\"acc\": 0.9}\n")
+	s.write("m.csv", "acc\n0.9\n")
+	s.folder.End(context.Background(), true)
+	if d := cmp.Diff([]string{"acc", "gone"}, s.folder.Incomplete()); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+// TestJSONLinesGrow: the first line of a file could be a whole document until there is a second;
+// its value is found once, however often the file is looked at before.
+func TestJSONLinesGrow(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, metric.Rule{Name: "loss", File: "log.jsonl", Key: "loss"})
+	s.write("log.jsonl", "{\"step\":1,\"loss\":0.5}\n")
+	s.finds("loss=0.5")
+	s.add("log.jsonl", "{\"step\":2,\"lo")
+	s.finds()
+	s.add("log.jsonl", "ss\":0.4}\n")
+	s.finds("loss=0.4")
+	s.add("log.jsonl", "{\"step\":3,\"loss\":0.3}\n")
+	s.finds("loss=0.3")
+	s.ends("loss=0.3")
+}
+
+// TestBigDocument: a document that takes several looks is read on with each, and keeps no other
+// file waiting.
+func TestBigDocument(t *testing.T) {
+	t.Parallel()
+	const look = 1 << 20
+	for name, size := range map[string]int{"several looks": 3*look + 7, "whole looks": 4 * look} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, metric.Rule{Name: "a", File: "big.json", Key: "a"},
+				metric.Rule{Name: "b", File: "z.csv", Column: "b"})
+			begin, end := "{\n\"x\": \"", "\",\n\"a\": 1}\n"
+			s.write("big.json", begin+strings.Repeat("x", size-len(begin+end))+end)
+			s.write("z.csv", "b\n1\n2\n")
+			if s.folder.Poll(context.Background(), look) {
+				t.Error("all was read with one look")
+			}
+			if want := []string{"b=1", "b=2"}; !cmp.Equal(want, s.found) {
+				t.Errorf("found with the first look: %v", s.found)
+			}
+			for range 4 {
+				s.folder.Poll(context.Background(), look)
+			}
+			if want := []string{"b=1", "b=2", "a=1"}; !cmp.Equal(want, s.found) {
+				t.Errorf("found in the end: %v", s.found)
+			}
+			s.ends("a=1 b=2")
+		})
 	}
 }

@@ -66,9 +66,9 @@ func (k *consumer) close() {
 
 var errConsumeTimeout = fmt.Errorf("a queue cannot be consumed: %w", context.DeadlineExceeded)
 
-// closeIfStuck lets what is asked of the broker go on for a while after the end of ctx, and then
-// drops the connection. Release must be called when nothing is asked any more.
-func closeIfStuck(ctx context.Context, c *connection) (release func()) {
+// closeIfUnresponsive lets what is asked of the broker go on for a while after the end of ctx, and
+// then drops the connection. Release must be called when nothing is asked any more.
+func closeIfUnresponsive(ctx context.Context, c *connection) (release func()) {
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)

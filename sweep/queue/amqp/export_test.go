@@ -53,8 +53,9 @@ func NewStatusTracker(log *slog.Logger) StatusTracker {
 	return StatusTracker{newStatusTracker(log, "a", "b")}
 }
 
-func (s StatusTracker) Fail(part, words string) {
-	s.s.failed(part, &Fault{Kind: Other, Broker: "b", text: words})
+func (s StatusTracker) Fail(part, words string) { s.FailAs(part, Other, words) }
+func (s StatusTracker) FailAs(part string, kind FaultKind, words string) {
+	s.s.failed(part, &Fault{Kind: kind, Broker: "b", text: words})
 }
 func (s StatusTracker) Works(part string) { s.s.works(part) }
 func (s StatusTracker) Status() (away bool, since time.Time, reason string) {

@@ -246,7 +246,8 @@ func TestForgedMessagesAreDeadLetters(t *testing.T) {
 		t.Errorf("%s: %+v", anonymous, l)
 	}
 	// They die again when a person has them read again.
-	first := dead[`[{"version":1,"kind":"ended","worker":"w2","sweep":"a-1","index":0,"attempt":1}]`]
+	first :=
+		dead[`[{"version":1,"kind":"ended","worker":"w2","sweep":"a-1","index":0,"attempt":1}]`]
 	s.requeue(t, first, true)
 	waitFor(t, "it dies again", func() bool {
 		return s.hub.Status().Refused == int64(

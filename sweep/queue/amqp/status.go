@@ -14,6 +14,10 @@ import (
 // logInterval is after how long a cause that stays is logged again.
 const logInterval = time.Minute
 
+// passingTime is how long a cause that most often passes by itself is not logged: what a worker
+// needs at the broker is made when the master hears of it first.
+const passingTime = 5 * time.Second
+
 // statusTracker is how an end reaches the broker: what its parts (two connections and the streams)
 // say, put together, and what of it is worth a log line.
 type statusTracker struct {
@@ -24,14 +28,14 @@ type statusTracker struct {
 	since   time.Time
 	program string
 	blocked string
-	// when each cause was last logged, since the broker was last reached
-	loggedAt map[string]time.Time
+	// until when each cause is not logged, since the broker was last reached
+	quietUntil map[string]time.Time
 }
 
 // newStatusTracker begins with parts that are not there yet.
 func newStatusTracker(log *slog.Logger, parts ...string) *statusTracker {
 	s := &statusTracker{log: log, faults: map[string]*Fault{}, since: time.Now(),
-		loggedAt: map[string]time.Time{}}
+		quietUntil: map[string]time.Time{}}
 	for _, p := range parts {
 		s.faults[p] = nil
 	}
@@ -47,12 +51,12 @@ func (s *statusTracker) failed(part string, f *Fault) {
 		s.since = now
 	}
 	s.faults[part] = f
-	last, reported := s.loggedAt[f.Error()]
+	until, known := s.quietUntil[f.Error()]
 	switch {
-	case (f.Kind == Clash || f.Kind == Unready) && !reported: // most often the last of it
-		s.loggedAt[f.Error()] = time.Time{}
-	case !reported || now.Sub(last) >= logInterval:
-		s.loggedAt[f.Error()] = now
+	case (f.Kind == Clash || f.Kind == Unready) && !known:
+		s.quietUntil[f.Error()] = now.Add(passingTime)
+	case !now.Before(until):
+		s.quietUntil[f.Error()] = now.Add(logInterval)
 		s.log.Warn("the broker cannot be used: "+f.text, "broker", f.Broker, "part", part)
 	}
 }
@@ -72,9 +76,8 @@ func (s *statusTracker) works(part string) {
 	s.log.Info("the broker is reached", "program", s.program, "after",
 		now.Sub(s.since).Round(time.Millisecond))
 	s.since = now
-	maps.DeleteFunc(s.loggedAt, func(_ string,
-		last time.Time) bool {
-		return now.Sub(last) >= logInterval
+	maps.DeleteFunc(s.quietUntil, func(_ string, until time.Time) bool {
+		return until.Sub(now) <= passingTime
 	})
 }
 

@@ -56,3 +56,38 @@ func TestEachCauseIsLoggedOnceAMinute(t *testing.T) {
 		}
 	})
 }
+
+// A cause that most often passes is logged when it has not.
+func TestACauseThatPassesIsNotLogged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kind  amqp.FaultKind
+		tries int // one a second
+		want  int
+	}{
+		"a queue that the master makes soon": {amqp.Unready, 4, 0},
+		"a queue that no master makes":       {amqp.Unready, 10, 1},
+		"a clash":                            {amqp.Clash, 2, 0},
+		"a refusal":                          {amqp.Refused, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var log record
+				s := amqp.NewStatusTracker(slog.New(slog.NewTextHandler(&log, nil)))
+				s.Works("b")
+				for range 2 { // it is forgotten when the broker was reached in between
+					for range c.tries {
+						s.FailAs("a", c.kind, "cause")
+						time.Sleep(time.Second)
+					}
+					s.Works("a")
+					time.Sleep(2 * time.Minute)
+				}
+				if n := strings.Count(log.String(), "cause"); n != 2*c.want {
+					t.Errorf("it is logged %d times; want %d:\n%s", n, 2*c.want, &log)
+				}
+			})
+		})
+	}
+}

@@ -51,7 +51,7 @@ func runStream[T any](ctx context.Context, e *endpoint, f *streamSpec[T],
 		if c == nil {
 			return
 		}
-		release := closeIfStuck(ctx, c)
+		release := closeIfUnresponsive(ctx, c)
 		slow := time.AfterFunc(confirmTimeout,
 			func() { e.status.failed(f.name, explain(e.address, errConsumeTimeout, nil)) })
 		k, err := f.consume(c)

@@ -38,7 +38,7 @@ func bigBatch() task.Batch {
 		Env:     map[string]string{"A": "1", "B": ""},
 		Secrets: []string{"KEY"}, Revision: "r2", Outputs: []string{"result"}, Timeout: time.Hour,
 		Grace:   time.Second,
-		Metrics: []metric.Rule{{Name: "loss", Pattern: `loss=(\S+)`}}, GPUs: 0.5,
+		Metrics: []metric.Rule{{Name: "loss", Pattern: `loss=(\S+)`}}, GPUs: task.GPUs{Count: 0.5},
 	}
 	long := string(make([]byte, 1000))
 	b.Attempts = nil

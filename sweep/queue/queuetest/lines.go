@@ -77,10 +77,7 @@ func linesBounded(t *testing.T, f Fixture) {
 			if isLineProbe(l) {
 				continue
 			}
-			if next += l.Missed; l.Index != next {
-				t.Fatalf("line %d came with %d missed; want line %d", l.Index, l.Missed, next)
-			}
-			next++
+			next = lineAfter(t, l, next)
 			last = l.Sweep
 		case <-pace.C:
 			show("last")
@@ -128,12 +125,19 @@ func linesRefused(t *testing.T, f Fixture) {
 			if isLineProbe(l) {
 				continue
 			}
-			if next += l.Missed; l.Index != next {
-				t.Fatalf("line %d came with %d missed; want line %d", l.Index, l.Missed, next)
-			}
-			next++
+			next = lineAfter(t, l, next)
 		case <-time.After(time.Until(deadline)):
 			t.Fatalf("line %d of %d that were taken did not come in %v", next, taken, patience)
 		}
 	}
+}
+
+// lineAfter checks that a line is the next, after those that are missed, and returns the index of
+// the one after it.
+func lineAfter(t *testing.T, l task.Line, next int64) int64 {
+	t.Helper()
+	if next += l.Missed; l.Index != next {
+		t.Fatalf("line %d came with %d missed; want line %d", l.Index, l.Missed, next)
+	}
+	return next + 1
 }

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 )
 
@@ -50,4 +51,9 @@ func (s *Store) Idle() (n int) {
 		}
 	}
 	return n
+}
+
+// OnFreed calls f once nothing refers to the snapshot of a project any more.
+func OnFreed(p *Project, f func()) {
+	runtime.AddCleanup(p.snapshot, func(f func()) { f() }, f)
 }

@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -191,4 +193,67 @@ func manyFiles(n int) map[string]string {
 			i)] = strings.Repeat(fmt.Sprintf("line %7d\n", i), 35000/13)
 	}
 	return files
+}
+
+// That a snapshot was modified is known to all that use its revision, whatever was prepared in
+// between.
+func TestModifiedSnapshotIsKnownAfterManyOthers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		before bool // the other sweep's project is prepared before the modification is found
+	}{{"found before", false}, {"found after", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			files := map[string]string{"data/x": "as it was", "train.py": "p"}
+			s.snapshot("r1", files)
+			s.snapshot("r2", files)
+			rules := func(sweep string) folder.Rules {
+				return folder.Rules{Link: []string{"data"}, Sweep: sweep}
+			}
+			p := s.project("r1", rules("s-0"))
+			w := s.enter(p, 0)
+			target := s.path("revisions/r1/data/x")
+			must(t, os.Chmod(target, 0o644))
+			must(t, os.WriteFile(target, []byte("written"), 0o644))
+			for i := range 70 {
+				s.project("r2", rules(fmt.Sprintf("s-%d", i+1)))
+			}
+			var q *folder.Project
+			if c.before {
+				q = s.project("r1", rules("t-1"))
+			}
+			if err := w.Leave(); err == nil {
+				t.Fatal("that it was written to is not found")
+			}
+			if !c.before {
+				q = s.project("r1", rules("t-1"))
+			}
+			_, err := q.Enter(t.Context(), s.path("outputs/train-1/1"))
+			if err == nil || !strings.Contains(err.Error(), "are not what they were") {
+				t.Errorf("another sweep's task starts: %v", err)
+			}
+		})
+	}
+}
+
+// A snapshot that was evicted and that nothing uses is not kept.
+func TestEvictedSnapshotsAreFreed(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.snapshot("r1", map[string]string{"train.py": "p"})
+	s.snapshot("r2", map[string]string{"train.py": "p"})
+	freed := make(chan struct{})
+	folder.OnFreed(s.project("r1", folder.Rules{}), func() { close(freed) })
+	for i := range 70 {
+		s.project("r2", folder.Rules{Sweep: fmt.Sprintf("s-%d", i)})
+	}
+	runtime.GC()
+	select {
+	case <-freed:
+	case <-time.After(30 * time.Second):
+		t.Error("it is still there")
+	}
+	runtime.KeepAlive(s)
 }

@@ -76,6 +76,7 @@ type Plan struct {
 	Copied  Amount
 	Linked  []Part // what is linked, largest first; a folder whose files are all linked is one part
 	Host    []HostLink
+	Hidden  []Part // what has the name of an output: folders are made empty, and files are not made
 }
 
 // HostLink is a link to a path of the host.
@@ -112,10 +113,10 @@ func NewPlan(entries []Entry, r Rules, l Limits) (*Plan, []Problem) {
 		func(a, b Entry) int { return strings.Compare(a.Path, b.Path) }) {
 		addNode(nodes, e)
 	}
-	problems := r.apply(nodes)
+	hidden, problems := r.apply(nodes)
 	sortTree(root)
 	chooseLinks(root, l)
-	p := &Plan{workdir: r.Workdir}
+	p := &Plan{workdir: r.Workdir, Hidden: hidden}
 	p.flatten(root, -1)
 	p.summarize(root)
 	return p, problems

@@ -47,17 +47,33 @@ var outputNames = []string{"result", "results", "run", "runs", "log", "logs", "c
 var logNames = []string{"stdout.log", "stderr.log", ".attempt"}
 
 // IsOutput reports whether a path of the project is, or lies in, an output: tasks start without it.
-func (r Rules) IsOutput(p string) bool {
+func (r Rules) IsOutput(p string) bool { return r.OutputOf(p) != "" }
+
+// OutputOf returns the path of the output that a path of the project is or lies in; "" if there is
+// none.
+func (r Rules) OutputOf(p string) string {
 	for _, base := range []string{"", r.Workdir + "/"} {
 		if below, is := strings.CutPrefix(p, base); is {
 			name, _, _ := strings.Cut(below, "/")
-			if slices.Contains(outputNames, name) || slices.Contains(r.Outputs, name) {
-				return true
+			if (slices.Contains(outputNames, name) || slices.Contains(r.Outputs, name)) &&
+				!r.brings(base+name, p) {
+				return base + name
 			}
 		}
 	}
-	return false
+	return ""
 }
+
+// brings reports whether copy or link names a path in an output, or a folder above it there: tasks
+// get that of the output.
+func (r Rules) brings(output, p string) bool {
+	return slices.ContainsFunc(slices.Concat(r.Link, r.Copy), func(named string) bool {
+		return inOrAt(named, output) && inOrAt(p, named)
+	})
+}
+
+// inOrAt reports whether a path is one of a folder, or below it.
+func inOrAt(p, of string) bool { return p == of || strings.HasPrefix(p, of+"/") }
 
 // pathRule is what tasks.yml specifies for a path.
 type pathRule uint8
@@ -68,8 +84,9 @@ const (
 	linkRule
 )
 
-// apply brings the rules into the tree.
-func (r Rules) apply(nodes map[string]*node) (problems []Problem) {
+// apply brings the rules into the tree. It returns what of the project tasks start without, as it
+// has the name of an output.
+func (r Rules) apply(nodes map[string]*node) (hidden []Part, problems []Problem) {
 	for _, set := range []struct {
 		key   string
 		paths []string
@@ -85,8 +102,9 @@ func (r Rules) apply(nodes map[string]*node) (problems []Problem) {
 		}
 	}
 	inherit(nodes[""])
-	emptyOutputs(nodes[""], append(slices.Clone(logNames), r.Outputs...))
-	emptyOutputs(nodes[r.Workdir], r.Outputs)
+	hidden = r.emptyOutputs(nodes[""], logNames)
+	hidden = append(hidden, r.emptyOutputs(nodes[r.Workdir], nil)...)
+	hidden = slices.DeleteFunc(hidden, func(p Part) bool { return r.Links[p.Path] != "" })
 	for _, p := range slices.Sorted(maps.Keys(r.Links)) {
 		if f := firstFile(nodes, path.Dir(p)); f != "" {
 			problems = append(problems, Problem{"links", p, f + " is not a folder"})
@@ -113,13 +131,17 @@ func (r Rules) apply(nodes map[string]*node) (problems []Problem) {
 		keepFolder(nodes, path.Dir(r.File))
 	}
 	if r.Workdir == "" {
-		return problems
+		return hidden, problems
 	}
 	if n := nodes[r.Workdir]; n == nil || n.Kind != Dir || !reachable(nodes, r.Workdir) {
-		return append(problems, Problem{"workdir", r.Workdir, "the project has no such folder"})
+		text := "the project has no such folder"
+		if output := r.OutputOf(r.Workdir); output != "" && n != nil && n.Kind == Dir {
+			text = "it is in " + output + "/, which is taken for outputs and starts empty"
+		}
+		return hidden, append(problems, Problem{"workdir", r.Workdir, text})
 	}
 	keepFolder(nodes, r.Workdir)
-	return problems
+	return hidden, problems
 }
 
 // inherit hands rules down: the nearest one above a file counts.
@@ -132,17 +154,44 @@ func inherit(n *node) {
 	}
 }
 
-// emptyOutputs hides what a folder holds under names of outputs.
-func emptyOutputs(n *node, names []string) {
+// emptyOutputs hides what a folder holds under names of outputs, but for what copy and link name,
+// and all that it holds under the other names. It returns what it hides.
+func (r Rules) emptyOutputs(n *node, others []string) (hidden []Part) {
 	if n == nil {
-		return
+		return nil
 	}
 	n.children = slices.DeleteFunc(n.children, func(c *node) bool {
-		if !slices.Contains(names, c.name) && !slices.Contains(outputNames, c.name) {
+		other := slices.Contains(others, c.name)
+		if !other && !slices.Contains(outputNames, c.name) && !slices.Contains(r.Outputs, c.name) {
 			return false
 		}
-		c.children, c.mustBeFolder = nil, true
-		return c.Kind != Dir
+		brought := func(in *node) bool { return !other && r.brings(c.Path, in.Path) }
+		c.mustBeFolder = true
+		if brought(c) {
+			return false
+		}
+		if c.Kind != Dir {
+			hidden = append(hidden, Part{Path: c.Path, Amount: amountOf(c)})
+			return true
+		}
+		before, filled := amountOf(c), len(c.children) > 0
+		c.reduce(brought)
+		if rest := amountOf(c); filled && (rest != before || len(c.children) == 0) {
+			hidden = append(hidden, Part{Path: c.Path, Folder: true, Amount: before.minus(rest)})
+		}
+		return false
+	})
+	return hidden
+}
+
+// reduce removes what is below n, but for what is kept, and the folders above that.
+func (n *node) reduce(kept func(*node) bool) {
+	n.children = slices.DeleteFunc(n.children, func(c *node) bool {
+		if kept(c) {
+			return false
+		}
+		c.reduce(kept)
+		return len(c.children) == 0
 	})
 }
 

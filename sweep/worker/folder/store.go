@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"weak"
 )
 
 // Options configure a Store. Home and Revision are required.
@@ -44,6 +45,8 @@ type Store struct {
 	copies    int
 	projects  map[string]*Project  // by revision and rules
 	snapshots map[string]*snapshot // by revision
+	// those that may still be in use although they are not in snapshots, by revision
+	evicted map[string]weak.Pointer[snapshot]
 	// least recently used first
 	idle    []*projectCopy
 	closed  bool
@@ -70,7 +73,7 @@ func NewStore(o Options) *Store {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{o: o, projects: map[string]*Project{}, snapshots: map[string]*snapshot{},
-		minWatched: 50}
+		evicted: map[string]weak.Pointer[snapshot]{}, minWatched: 50}
 	s.prefetchCtx, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -149,11 +152,24 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 }
 
 // prepared returns the project of a key and the snapshot of a revision, nil if they are not
-// prepared.
+// prepared. All that use a revision have one snapshot: each learns when another one modifies it.
 func (s *Store) prepared(key, revision string) (*Project, *snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.projects[key], s.snapshots[revision]
+	if shot := s.snapshots[revision]; shot != nil {
+		return s.projects[key], shot
+	}
+	return nil, s.evicted[revision].Value()
+}
+
+// remember keeps a snapshot that an attempt had, also one that was evicted, unless its revision has
+// another one by now.
+func (s *Store) remember(shot *snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.snapshots[shot.revision] == nil {
+		s.snapshots[shot.revision] = shot
+	}
 }
 
 // maxProjects limits the cached projects: a worker outlives revisions.
@@ -166,7 +182,13 @@ func (s *Store) evict() {
 		return
 	}
 	clear(s.projects)
-	maps.DeleteFunc(s.snapshots, func(_ string, shot *snapshot) bool { return shot.intact() })
+	maps.DeleteFunc(s.evicted, func(_ string, shot weak.Pointer[snapshot]) bool {
+		return shot.Value() == nil
+	})
+	maps.DeleteFunc(s.snapshots, func(revision string, shot *snapshot) bool {
+		s.evicted[revision] = weak.Make(shot)
+		return shot.intact()
+	})
 }
 
 // checkHostLinks rejects links to paths that do not exist on this host.

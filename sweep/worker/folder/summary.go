@@ -73,6 +73,8 @@ func (p *Plan) summarize(n *node) (linked Amount, all bool) {
 
 func (a Amount) plus(b Amount) Amount { return Amount{a.Files + b.Files, a.Bytes + b.Bytes} }
 
+func (a Amount) minus(b Amount) Amount { return Amount{a.Files - b.Files, a.Bytes - b.Bytes} }
+
 // amountOf counts the files of a subtree.
 func amountOf(n *node) (a Amount) {
 	if n.Kind == File {

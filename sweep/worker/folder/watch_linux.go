@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -22,6 +24,7 @@ type watcher struct {
 	active  bool
 	fd      int
 	targets map[int32]watchTarget
+	most    int // targets
 }
 
 // watchTarget is a watched folder of a copy, or a watched file.
@@ -53,7 +56,18 @@ func (w *watcher) open(home string) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.fd, w.active, w.targets = fd, true, map[int32]watchTarget{}
+	w.fd, w.active, w.targets, w.most = fd, true, map[int32]watchTarget{}, mostWatches()
+}
+
+// mostWatches returns a quarter of the watches that a user can have: editors, sync programs and
+// other workers need some, too.
+func mostWatches() int {
+	text, err := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
+	most, bad := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || bad != nil {
+		most = 8192 // the least that Linux has by default
+	}
+	return most / 4
 }
 
 func (w *watcher) close() {
@@ -65,7 +79,8 @@ func (w *watcher) close() {
 	w.active = false
 }
 
-// watch watches those items of a copy at base that are not watched yet.
+// watch watches those items of a copy at base that are not watched yet: all of them, or none where
+// they are too many.
 func (w *watcher) watch(t *projectCopy, base string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,6 +97,10 @@ func (w *watcher) watch(t *projectCopy, base string) {
 				t.unwatched = append(t.unwatched, i)
 			}
 		}
+	}
+	if len(w.targets)+len(t.unwatched) > w.most {
+		w.release(t)
+		return
 	}
 	for n, i := range t.unwatched {
 		w.drop(t, i)
@@ -126,9 +145,13 @@ func (w *watcher) drop(t *projectCopy, i int) {
 func (w *watcher) forget(t *projectCopy) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.active {
-		return
+	if w.active {
+		w.release(t)
 	}
+}
+
+// release ends the watches of a copy. The caller holds the lock.
+func (w *watcher) release(t *projectCopy) {
 	for i := range t.watches {
 		w.drop(t, i)
 	}

@@ -139,7 +139,9 @@ func (w *Workspace) CheckSnapshot() error {
 		return nil
 	}
 	err := w.project.snapshot.check(w.generation)
-	w.reported = err != nil
+	if w.reported = err != nil; w.reported {
+		w.project.store.remember(w.project.snapshot)
+	}
 	return err
 }
 

@@ -166,8 +166,8 @@ func (k *Keeper) killAbandoned() {
 	}
 }
 
-// forget removes r, which has ended, from the tables. What is still alive of it (Exit.Stuck) is
-// reaped when it ends. Call it with k.mu held.
+// forget removes r, which has ended, from the tables. What is still alive of it (Exit.Unkillable)
+// is reaped when it ends. Call it with k.mu held.
 func (k *Keeper) forget(r *run) {
 	delete(k.runs, r)
 	if k.roots[r.pid] == r {

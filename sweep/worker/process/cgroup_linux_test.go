@@ -87,8 +87,8 @@ func TestBothKilledLeaveNothingInTheirCgroup(t *testing.T) {
 	p.killBoth(t)
 	// another test's worker may be faster
 	none := func([]string) bool { return false }
-	if _, err := process.KillLeftovers(t.Context(), none); err != nil {
-		t.Error(err)
+	if killed, err := process.KillLeftovers(t.Context(), none); killed != 0 || err != nil {
+		t.Errorf("%d were its own: %v", killed, err)
 	}
 	within(t, soon, "all gone", p.treeGone)
 	own, err := process.OwnCgroup()

@@ -211,6 +211,10 @@ func TestWhatAConfinedProgramReaches(t *testing.T) {
 		{"use its home", "echo x >$BASE/state/home/.profile", true},
 		{"use what is beside", "echo x >>$BASE/config && rm $(mktemp -p /tmp) && echo >/dev/null",
 			true},
+		// as CUDA does with /dev/nvidia*: TIOCGPTN of a device is an ioctl that anybody may call
+		{"talk to a device", `python3 -Sc 'import fcntl, os
+fd = os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY)
+fcntl.ioctl(fd, 0x80045430, bytes(4))'`, true},
 		{"signal its own", "sleep 9 & kill $! && kill -0 $$", true},
 		{"look into its own", "sleep 9 & cat /proc/$!/environ >env; kill $!; test -s env", true},
 	} {

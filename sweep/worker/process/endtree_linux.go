@@ -11,8 +11,8 @@ const (
 	// defaultLinger is the time that processes have that outlive their program before they get
 	// SIGTERM, for example a tee that writes its last output.
 	defaultLinger = 100 * time.Millisecond
-	// stuckAfter is the time after the first SIGKILL at which a process counts as stuck.
-	stuckAfter = 5 * time.Second
+	// unkillableAfter is the time after the first SIGKILL at which a process counts as unkillable.
+	unkillableAfter = 5 * time.Second
 	// termLinger is the time that processes have that outlive their program after SIGTERM, before
 	// its end is reported without their output.
 	termLinger = 100 * time.Millisecond

@@ -10,8 +10,8 @@ import (
 // defaultPath is searched if the environment of a program has no PATH.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
-// findProgram returns the file to execute for argv[0], absolute or relative to spec.Dir, as a shell in
-// that directory would find it. If there is none, problem says why the program could not be
+// findProgram returns the file to execute for argv[0], absolute or relative to spec.Dir, as a shell
+// in that directory would find it. If there is none, problem says why the program could not be
 // started.
 func findProgram(spec *Spec) (file string, problem *Exit) {
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {

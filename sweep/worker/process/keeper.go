@@ -3,7 +3,7 @@ package process
 import "context"
 
 // Run starts a program and returns when it and all processes that came from it have ended, or
-// cannot be ended (Exit.Stuck). When ctx is done or the timeout has passed, all of them get
+// cannot be ended (Exit.Unkillable). When ctx is done or the timeout has passed, all of them get
 // SIGTERM, and SIGKILL after the grace; with ErrKill as the cause of ctx, SIGKILL at once.
 // Processes that outlive the program have 100 ms to end, as the tee of a pipe does, and are then
 // treated the same: see Spec.Ended. Run reports all errors in the Exit. After KillAll it never

@@ -89,7 +89,7 @@ func TestManyProgramsThatLeaveZombies(t *testing.T) {
 				}
 				s, _ := shell(t, zombies+strconv.Itoa(want))
 				if e := keeper.Run(t.Context(), s); e.Code != want || e.Err != nil ||
-					len(e.Stuck) > 0 {
+					len(e.Unkillable) > 0 {
 					t.Errorf("exit code %d, want %d: %+v", e.Code, want, e)
 				}
 			}
@@ -242,7 +242,7 @@ func oldKernel() int {
 				Env: append(os.Environ(), "TASK_ID="+strconv.Itoa(i)), Marks: []string{"TASK_ID=" +
 					strconv.Itoa(i)},
 			})
-			if e.Code != i || len(e.Stuck) > 0 {
+			if e.Code != i || len(e.Unkillable) > 0 {
 				wrong <- e
 			}
 		})

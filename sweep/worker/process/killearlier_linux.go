@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -13,30 +14,32 @@ import (
 // KillLeftovers sends SIGKILL to processes that an earlier run left behind with no live process to
 // end them: those of this user whose environment match accepts, with all their descendants, and
 // those that are still in a cgroup of an earlier run, whatever their environment. It repeats this
-// until none is left or ctx is done, and returns how many there were and, in the latter case, the
-// error of ctx. It never touches this process, its ancestors or kernel threads. Outside such a
-// cgroup, a process that cleared or overwrote its environment is found only as a descendant of one
-// that did not. match is called from one goroutine.
+// until none is left or ctx is done, and returns how many of the first kind there were and, in the
+// latter case, the error of ctx: what else is in such cgroups may be of another folder. It never
+// touches this process, its ancestors or kernel threads. Outside such a cgroup, a process that
+// cleared or overwrote its environment is found only as a descendant of one that did not. match is
+// called from one goroutine.
 func KillLeftovers(ctx context.Context, match func(environ []string) bool) (count int, err error) {
-	killed := map[int]uint64{} // when they were born
+	killed, matching := map[int]uint64{}, map[int]uint64{} // when they were born
 	for {
-		left := killLeftoverCgroups()
 		all := snapshot()
+		found, left := leftovers(all, match), killLeftoverCgroups()
 		for _, pid := range left {
 			killed[pid] = all[pid].startTicks
 		}
-		found := leftovers(all, match)
-		if len(left)+len(found) == 0 && !anyAlive(all, killed) {
-			return len(killed), nil
-		}
 		for _, pid := range found {
-			if unix.Kill(pid, unix.SIGKILL) == nil {
-				killed[pid] = all[pid].startTicks
+			err := unix.Kill(pid, unix.SIGKILL)
+			if err == nil || err == unix.ESRCH { // ended with its cgroup
+				matching[pid] = all[pid].startTicks
 			}
+		}
+		maps.Copy(killed, matching)
+		if len(left)+len(found) == 0 && !anyAlive(all, killed) {
+			return len(matching), nil
 		}
 		select {
 		case <-ctx.Done():
-			return len(killed), ctx.Err()
+			return len(matching), ctx.Err()
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -111,7 +111,7 @@ func (s *sandbox) restrict(own []string) error {
 func (s *sandbox) ruleset() (fd int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stale() {
+	if s.outdated() {
 		if err := s.build(); err != nil {
 			return -1, err
 		}
@@ -151,8 +151,9 @@ func addRule(set int, r rule) error {
 	return nil
 }
 
-// stale reports whether the folders on the way to protected ones may have entries without a rule.
-func (s *sandbox) stale() bool {
+// outdated reports whether the folders on the way to protected ones may have entries without a
+// rule.
+func (s *sandbox) outdated() bool {
 	for _, l := range s.leading {
 		var st unix.Stat_t
 		if unix.Lstat(l.path, &st) != nil || st.Mtim != l.changed {

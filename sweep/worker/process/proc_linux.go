@@ -161,7 +161,8 @@ func descendants(all map[int]proc, top int) map[int]int {
 }
 
 // childrenOf returns the children of this process: of all threads (wide), or of the main thread,
-// which gets the adopted ones. If the kernel has no such files (CONFIG_PROC_CHILDREN), it walks /proc.
+// which gets the adopted ones. If the kernel has no such files (CONFIG_PROC_CHILDREN), it walks
+// /proc.
 func (k *Keeper) childrenOf(wide bool) []int {
 	if k.childrenFD < 0 {
 		return childrenByScan(k.pid)

@@ -41,8 +41,8 @@ func (r *run) step(ctx context.Context, now time.Time, dead bool) (again time.Du
 	switch {
 	case r.termAt.IsZero():
 		return r.untilNextDue(now), false
-	case !r.firstKill.IsZero() && now.Sub(r.firstKill) >= stuckAfter:
-		r.recordStuck()
+	case !r.firstKill.IsZero() && now.Sub(r.firstKill) >= unkillableAfter:
+		r.recordUnkillable()
 		return 0, true
 	case now.Before(r.termAt):
 		again = min(r.pauseUntil(now), r.termAt.Sub(now))

@@ -109,9 +109,10 @@ func (r *run) countOutlived(pid int) {
 	r.outlived[pid] = true
 }
 
-// recordStuck records what SIGKILL did not end.
-func (r *run) recordStuck() {
-	r.exit.Stuck = r.members()
-	r.k.log.Error("processes do not end", "program", r.spec.Argv[0], "pids", r.exit.Stuck, "after",
-		stuckAfter)
+// recordUnkillable records what SIGKILL did not end.
+func (r *run) recordUnkillable() {
+	r.exit.Unkillable = r.members()
+	r.k.log.Error("processes do not end", "program", r.spec.Argv[0], "pids", r.exit.Unkillable,
+		"after",
+		unkillableAfter)
 }

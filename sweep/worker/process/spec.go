@@ -43,8 +43,8 @@ type Spec struct {
 	Started func(pid int)
 	// Ended, if not nil, is called when processes outlive the program and end neither by themselves
 	// within 100 ms nor at once after SIGTERM. It gets the Exit that Run returns later, except for
-	// Left and Stuck. The program's output was written before; later output is from the remaining
-	// processes. If Ended is not called, the return of Run is the end.
+	// Left and Unkillable. The program's output was written before; later output is from the
+	// remaining processes. If Ended is not called, the return of Run is the end.
 	Ended func(Exit)
 }
 
@@ -91,9 +91,9 @@ type Exit struct {
 	Duration time.Duration
 	// Left counts processes that outlived the program and had to be ended by a signal.
 	Left int
-	// Stuck are processes that are alive 5 s after SIGKILL, for example because they wait for a
-	// dead disk. They end when the kernel lets them.
-	Stuck []int
+	// Unkillable are processes that are alive 5 s after SIGKILL, for example because they wait for
+	// a dead disk. They end when the kernel lets them.
+	Unkillable []int
 }
 
 // setStatus records what wait(2) returned about the program.

@@ -97,8 +97,10 @@ func TestWhatOutlivesTheProgramIsEnded(t *testing.T) {
 			s.Grace = 500 * time.Millisecond
 			start := time.Now()
 			e := keeper.Run(t.Context(), s)
-			if e.Cause != process.Exited || e.Code != 0 || e.Left != c.left || len(e.Stuck) > 0 {
-				t.Errorf("got %v code %d left %d stuck %v", e.Cause, e.Code, e.Left, e.Stuck)
+			if e.Cause != process.Exited || e.Code != 0 || e.Left != c.left ||
+				len(e.Unkillable) > 0 {
+				t.Errorf("got %v code %d left %d unkillable %v", e.Cause, e.Code, e.Left,
+					e.Unkillable)
 			}
 			if after := time.Since(start) - e.Duration; after > soon {
 				t.Errorf("took %v after the program's end", after)
@@ -141,7 +143,7 @@ func TestStopReachesTheWholeTree(t *testing.T) {
 			if took := time.Since(asked); took > s.Grace+soon {
 				t.Errorf("took %v", took)
 			}
-			if len(e.Stuck) > 0 || e.Cause != process.Stopped && name != "flees by forking" {
+			if len(e.Unkillable) > 0 || e.Cause != process.Stopped && name != "flees by forking" {
 				t.Errorf("got %+v", e)
 			}
 			noneAlive(t, s)
@@ -228,8 +230,8 @@ func TestDaemonOfOneProgramSparesTheOther(t *testing.T) {
 	gone(t, long.Dir)
 }
 
-// A program that is listed as a child before it is known as the root of a run is no adopted process:
-// a stop reaches it. Each round lists the children a little later after the start.
+// A program that is listed as a child before it is known as the root of a run is no adopted
+// process: a stop reaches it. Each round lists the children a little later after the start.
 func TestStopReachesAProgramThatWasListedWhileItStarted(t *testing.T) {
 	reason := errors.New("cancelled")
 	for n := range 100 {

@@ -1,0 +1,125 @@
+package main_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mlframework/infra/lab"
+)
+
+// gpuSMI is a program in place of nvidia-smi, for a host with two GPUs.
+const gpuSMI = `#!/bin/sh
+gpus="GPU-one GPU-two"
+case "$*" in
+--query-gpu=*)
+	n=0
+	for gpu in $gpus; do
+		echo "$n, $gpu, NVIDIA RTX A6000, 00000000:0$((n + 1)):00.0, 570.133.07, 49140, 4, 0, 35, Disabled, 0, [N/A]"
+		n=$((n + 1))
+	done
+	;;
+--query-compute-apps=* | -L) ;;
+*) echo "| NVIDIA-SMI 570.133.07   Driver Version: 570.133.07   CUDA Version: 12.8 |" ;;
+esac
+`
+
+// gpuHook is a program in place of the hook of NVIDIA's container toolkit, which Docker has run
+// before a container that asks for GPUs: it gives it an nvidia-smi that lists these GPUs alone.
+const gpuHook = `#!/bin/sh -e
+config=$(sed 's/.*"bundle":"\([^"]*\)".*/\1/')/config.json
+root=$(sed 's/.*"root":{"path":"\([^"]*\)".*/\1/' "$config")
+gpus=$(grep -o '"NVIDIA_VISIBLE_DEVICES=[^"]*"' "$config" | tail -n 1 | sed 's/.*=//; s/"//; s/,/ /g')
+sed "s/^gpus=.*/gpus=\"$gpus\"/" /usr/local/bin/nvidia-smi >"$root/usr/bin/nvidia-smi"
+chmod 755 "$root/usr/bin/nvidia-smi"
+`
+
+// program puts a program into a host's /usr/local/bin until the test ends.
+func program(t *testing.T, h *lab.Host, name, text string) {
+	t.Helper()
+	const folder = "/usr/local/bin/"
+	t.Cleanup(func() { h.Exec(t, "rm", folder+name) })
+	h.Exec(t, "sh", "-ec", `printf %s "$1" >"$2"; chmod 755 "$2"`, "sh", text, folder+name)
+}
+
+// upWithGPUs brings a cluster up with the options of infrainit, whose last host has two GPUs: not
+// before its Docker can hand them out.
+func (p *laptop) upWithGPUs(t *testing.T, options ...string) {
+	t.Helper()
+	h := p.lab.Hosts[len(p.lab.Hosts)-1]
+	program(t, h, "nvidia-smi", gpuSMI)
+	p.fails(1, []string{h.Name + ": Docker cannot pass 2 GPUs (NVIDIA RTX A6000) to containers: " +
+		"the NVIDIA container toolkit is not installed\n    run nvdocker-install for this host; " +
+		"or set gpus: none for " + h.Name + " under overrides",
+		"nothing was changed"}, options...)
+	clean(t, p.lab)
+	program(t, h, "nvidia-container-runtime-hook", gpuHook)
+	h.Exec(t, "sh", "-ec", `pid=$(pidof dockerd)
+		kill $pid
+		while kill -0 $pid 2>/dev/null; do sleep 0.1; done
+		lab-host ready`)
+	said := p.up(options...).err
+	if !strings.Contains(said, ", 2 GPUs\n") || strings.Count(said, "GPU") != 1 {
+		t.Errorf("one worker has two GPUs, and it says\n%s", said)
+	}
+	if listed := h.Exec(t, "docker", "exec", "mlframework-root-digits-worker", "nvidia-smi",
+		"--query-gpu="); !strings.Contains(listed, "0, GPU-one, ") ||
+		!strings.Contains(listed, "1, GPU-two, ") {
+		t.Errorf("in the worker's container there is\n%s", listed)
+	}
+	if again := p.up("-f"); !strings.Contains(again.out, "nothing to change") {
+		t.Errorf("repeated, it changes something:\n%s", again.err)
+	}
+}
+
+// onGPUs is a tasks.yml whose tasks wait until two of them have run, and say which GPUs they see. It
+// asks of containers what placed does.
+const onGPUs = `image: %s
+volumes: [/usr/share:/data/set:ro]
+container: {shm: 32m}
+tasks:
+  uses_gpu:
+    command: [sh, -c, 'echo "sees $CUDA_VISIBLE_DEVICES"; >/tmp/uses-gpu-$$; until test $(ls /tmp/uses-gpu-* | wc -l) -ge 2; do sleep 0.1; done']
+    parameters: parameters.yml
+    gpus: 1
+    timeout: 1m
+  uses_none:
+    command: [sh, -c, 'echo "sees <${{CUDA_VISIBLE_DEVICES-all}}>"']
+    each: worker
+`
+
+// sweepsGPUs has tasks run on the GPUs of the last host, one on each: those that ask for one see it
+// alone, and others none. What no host has is refused.
+func (p *laptop) sweepsGPUs(t *testing.T, image string) {
+	t.Helper()
+	h := p.lab.Hosts[len(p.lab.Hosts)-1]
+	p.has("digits/tasks.yml", fmt.Sprintf(onGPUs, image))
+	p.has("digits/parameters.yml", "n: [0, 4)\n")
+	id := strings.TrimSpace(p.must("run-tasks", "-q", "uses_gpu").out)
+	used := map[string]int{}
+	for i, r := range p.rows(id) {
+		log := p.must("run-tasks", "logs", fmt.Sprintf("%s/%d", id, i)).out
+		if r.State != "succeeded" || r.Host != h.Name || len(r.GPUs) != 1 ||
+			!strings.Contains(log, "sees "+strings.Join(r.GPUs, ",")+"\n") {
+			t.Errorf("%+v, whose program said %q", r, log)
+		}
+		for _, uuid := range r.GPUs {
+			used[uuid]++
+		}
+	}
+	if used["GPU-one"]+used["GPU-two"] != 4 || len(used) != 2 {
+		t.Errorf("four tasks ran on %v", used)
+	}
+	if table := p.must("run-tasks", "results", id).out; !strings.Contains(table, "GPU-one") ||
+		!strings.Contains(table, "gpus") {
+		t.Errorf("the results are\n%s", table)
+	}
+	if out := p.must("run-tasks", "uses_none").out; !strings.Contains(out, h.Name+":") ||
+		strings.Count(out, "sees <>\n") != 2 {
+		t.Errorf("tasks without GPUs say\n%s", out)
+	}
+	if r := p.run("run-tasks", "uses_gpu", "--gpus", "3"); r.code == 0 ||
+		!strings.Contains(r.err, h.Name) || !strings.Contains(r.err, "2 x NVIDIA RTX A6000") {
+		t.Errorf("with three GPUs it ends with %d:\n%s%s", r.code, r.err, r.out)
+	}
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mlframework/projects"
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/definition"
+)
+
+// codeOf is which files of a project are code to a definition: not those that describe the sweep.
+func codeOf(t definition.Task) projects.Code {
+	return projects.Code{Only: t.Code, Without: []string{definition.FileName, t.Parameters}}
+}
+
+// codeNow is what a definition counts as code now, for a sweep that goes on with a project's
+// present files. A definition that is gone counts all of them.
+func codeNow(m *projects.Manifest, definitionName, parametersFile string) string {
+	t := definition.Task{Parameters: parametersFile}
+	if file, _, err := definition.Load(m.Dir, nil); err == nil {
+		if found, err := file.Task(definitionName); err == nil {
+			t.Code = found.Code
+		}
+	}
+	return codeOf(t).Key(m)
+}
+
+// unmatchedCode says which patterns of a definition's code name nothing that the project has.
+func unmatchedCode(m *projects.Manifest, t definition.Task) []string {
+	var notes []string
+	for _, p := range codeOf(t).Unmatched(m) {
+		notes = append(notes, fmt.Sprintf("tasks.%s.code in tasks.yml: %q names no file of the "+
+			"project", t.Name, p))
+	}
+	return notes
+}
+
+// gap is a query for the points that have not succeeded yet.
+type gap struct {
+	files *projects.Manifest // nil: not known, as they were brought before
+	code  projects.Code
+	key   string
+	// the files of a revision, where they are still there
+	old func(context.Context, string) (*projects.Manifest, error)
+}
+
+// newGap is the gap of a project's definition, whose files workers are given in the folder
+// revisions; "": they cannot be read here.
+func newGap(files *projects.Manifest, key string, t definition.Task, revisions string) gap {
+	g := gap{files: files, code: codeOf(t), key: key}
+	g.old = func(ctx context.Context, revision string) (*projects.Manifest, error) {
+		if revisions == "" || files == nil {
+			return nil, errors.New("the files of other revisions are not here")
+		}
+		m, err := projects.Scan(ctx, filepath.Join(revisions, revision), projects.Options{})
+		if err == nil && m.Revision() != revision {
+			err = fmt.Errorf("the files of revision %s are not as they were", revision)
+		}
+		return m, err
+	}
+	return g
+}
+
+// narrow leaves only the points of a record in which no task of the same key has succeeded, and
+// says why; false when there is none. An answer gives the causes of the first points only, so it
+// asks until no further revision turns out to have the same code.
+func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool, notes []string,
+	err error) {
+	var m api.Missing
+	old, same := map[string]*projects.Manifest{}, []string(nil)
+	for known := -1; known < len(same); {
+		known = len(same)
+		if m, err = q.Missing(ctx, *r, g.key, same...); err != nil {
+			return false, nil, err
+		}
+		same = append(same, g.compare(ctx, m.Because, old)...)
+	}
+	if !m.All && len(m.Ranges) == 0 {
+		return false, nil, nil
+	}
+	if !m.All {
+		r.Ranges = m.Ranges
+	}
+	notes = g.reasons(m.Because, old, api.Total(*r))
+	if len(m.Damaged) > 0 {
+		notes = append(notes, "not all of "+enumerated(m.Damaged)+" can be read in the store: "+
+			"what succeeded there may run again")
+	}
+	return true, notes, nil
+}
+
+// compare reads into old the files of revisions that are not there yet and whose code seems to be
+// another one; nil: they cannot be read. Same are those of them that have the same code: what
+// counts as code may have been something else when they were submitted.
+func (g gap) compare(ctx context.Context, causes []api.Cause,
+	old map[string]*projects.Manifest) (same []string) {
+	for _, c := range causes {
+		if _, have := old[c.Revision]; have || c.What != api.CauseCode {
+			continue
+		}
+		m, err := g.old(ctx, c.Revision)
+		if err != nil {
+			m = nil // what is left of it says nothing
+		}
+		if old[c.Revision] = m; m != nil && g.code.Key(m) == g.key {
+			same = append(same, c.Revision)
+		}
+	}
+	return same
+}
+
+// reasons says why points are missing, of which there are total. The causes are those of the first
+// of them.
+func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest,
+	total int64) (notes []string) {
+	least := ""
+	for _, c := range causes {
+		total -= c.Points
+	}
+	if total > 0 {
+		least = "at least "
+	}
+	var differences []difference
+	for _, c := range causes {
+		what := "the " + c.What + " in tasks.yml changed"
+		switch c.What {
+		case api.CauseCode:
+			what = g.changes(old[c.Revision])
+		case api.CauseFolder:
+			what = "workdir or links in tasks.yml changed"
+		case api.CauseImage:
+			what = "the image changed"
+		}
+		i := slices.IndexFunc(differences, func(d difference) bool { return d.what == what })
+		switch {
+		case c.What == api.CauseNew:
+			notes = append(notes, least+combinations(c.Points)+" to run, as none of these "+
+				"parameters has succeeded yet")
+			continue
+		case i < 0:
+			i, differences = len(differences), append(differences, difference{what: what})
+		}
+		differences[i].points += c.Points
+		differences[i].since = append(differences[i].since, c.Sweep)
+	}
+	for _, d := range slices.Backward(differences) {
+		note := fmt.Sprintf("%s to run again, because %s since %s", least+combinations(d.points),
+			d.what, firstOf(d.since))
+		notes = slices.Insert(notes, 0, note)
+	}
+	if len(g.code.Only) == 0 && slices.ContainsFunc(causes, func(c api.Cause) bool {
+		return c.What == api.CauseCode
+	}) {
+		notes = append(notes, "every file of the project counts as code; code: in tasks.yml "+
+			"names those that do")
+	}
+	return notes
+}
+
+// difference is what changed since some sweeps.
+type difference struct {
+	what   string
+	since  []string
+	points int64
+}
+
+// changesShown is how many changed files are named.
+const changesShown = 3
+
+func (g gap) changes(old *projects.Manifest) string {
+	if old == nil {
+		return "the project's code changed"
+	}
+	changes := g.code.Changes(g.files, old)
+	if rest := len(changes) - changesShown; rest > 0 {
+		return fmt.Sprintf("%s, and %s changed", strings.Join(changes[:changesShown], ", "),
+			plural(int64(rest), "more file"))
+	}
+	return enumerated(changes)
+}

@@ -1,0 +1,30 @@
+package infra
+
+import (
+	"context"
+	"net"
+	"path"
+
+	"mlframework/infra/agent"
+	"mlframework/infra/layout"
+	"mlframework/infra/plan"
+)
+
+// master dials the API of the cluster's master.
+func (a *applier) master() Dial {
+	m := a.connected[a.request.Master]
+	return m.api(a.request.Cluster)
+}
+
+// api dials the master on its host.
+func (m *connectedHost) api(c plan.Cluster) Dial {
+	l := layout.Root(m.found.Root)
+	owner, _ := m.found.RunAs()
+	socket := agent.Socket{Path: path.Join(l.Run(c.Name, c.Group, m.found.UID), layout.Socket),
+		Owner: owner}
+	return func(ctx context.Context) (net.Conn, error) {
+		return m.dial(ctx, "the master", func(a *agent.Client) (net.Conn, error) {
+			return a.Master(ctx, socket)
+		})
+	}
+}

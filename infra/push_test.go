@@ -1,0 +1,70 @@
+package infra_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"mlframework/infra"
+	"mlframework/infra/layout"
+	"mlframework/infra/remote"
+)
+
+// The current revision of the master's host is what all hosts have, also where the home folder of
+// that host is another's, too.
+func TestAPushThatFailsOnOneHost(t *testing.T) {
+	t.Parallel()
+	for name, share := range map[string]bool{"homes of their own": false, "one home": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newHosts(t, "gpu1", "gpu2", "gpu3")
+			if share {
+				f.hosts["gpu2"].home = f.hosts["gpu1"].home
+			}
+			dir := t.TempDir()
+			r := f.request("gpu1", "gpu2", "gpu3")
+			r.Files = f.project(dir, "one")
+			r.Project.Revision = r.Files.Revision()
+			if _, err := f.up(r); err != nil {
+				t.Fatal(err)
+			}
+			inForce := func(want string, push func(*infra.Cluster)) {
+				t.Helper()
+				c, err := infra.Open(t.Context(), infra.Location{Name: "c", Owner: "anna",
+					Folder: "ml/c", Master: "gpu1", Targets: map[string]remote.Target{
+						"gpu1": {Name: "gpu1"}}}, f.options())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				push(c)
+				if err := c.Refresh(t.Context()); err != nil || c.CurrentRevision() != want {
+					t.Errorf("%s is in force, not %s (%v)", c.CurrentRevision(), want, err)
+				}
+			}
+			manifests := filepath.Join(string(f.root("gpu3")), layout.Manifests)
+			must := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			must(os.Rename(manifests, manifests+".aside"))
+			must(os.WriteFile(manifests, nil, 0o600))
+			two := f.project(dir, "two")
+			inForce(r.Project.Revision, func(c *infra.Cluster) {
+				if pushed, err := c.Push(t.Context(), two, nil); err == nil {
+					t.Errorf("%+v", pushed)
+				}
+			})
+			must(os.Remove(manifests))
+			must(os.Rename(manifests+".aside", manifests))
+			inForce(two.Revision(), func(c *infra.Cluster) {
+				pushed, err := c.Push(t.Context(), two, nil)
+				if err != nil || len(pushed) != 3 || !pushed[2].Made {
+					t.Errorf("%+v, %v", pushed, err)
+				}
+			})
+		})
+	}
+}

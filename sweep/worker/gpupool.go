@@ -1,0 +1,369 @@
+package worker
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"mlframework/nvdocker"
+	"mlframework/sweep/human"
+	"mlframework/sweep/task"
+)
+
+const (
+	// gpuRecovery is how long a GPU that failed has to answer before attempts get it again.
+	gpuRecovery = time.Minute
+	// gpuPatience is how long an attempt waits for GPUs that others use or that do not answer. Then
+	// it is returned to the master: another worker may have some.
+	gpuPatience = time.Minute
+	// gpuFresh is how long a look counts after its end: a GPU that was free longer ago is looked at
+	// again before an attempt gets it.
+	gpuFresh = time.Second
+)
+
+// gpuPool decides which GPUs attempts get. It is pure: what GPUs there are and how they are comes
+// with reports, and time is a parameter.
+//
+// Looks at the GPUs are numbered in the order in which they begin. A GPU whose last share was
+// released is given out again only after a look that began later has found it free, because the
+// driver may still hold the memory of a program that has ended.
+type gpuPool struct {
+	idle  int64 // bytes of a GPU's memory that others may use while attempts get it
+	looks int   // that have begun
+	// a look has ended; until then it is not known which GPUs there are
+	known  bool
+	ended  int    // the number of the latest look that has ended
+	failed int    // looks in a row that listed no GPU and said why
+	fault  string // why the latest look could not list all GPUs, for people; "": it did
+	// in the order of the latest report; those that it lacks come last
+	devices []gpuDevice
+	given   map[key]nvdocker.Assignment
+	// by UUID, who has the locks of devices, as the latest look found; this worker itself may be
+	// among them
+	holders map[string]string
+}
+
+// gpuDevice is a GPU, or an instance of one that is split.
+type gpuDevice struct {
+	nvdocker.Device
+	card        string // UUID of the GPU that it is or belongs to
+	used        int64  // bytes; nvdocker.Unknown
+	utilization int    // percent; nvdocker.Unknown
+	gpuTrouble
+	// since when there is a reason
+	outSince time.Time
+	// when it was last found to be broken; zero: never
+	brokenAt time.Time
+	// when the latest look at it ended
+	seen time.Time
+	// its last share was released since; uncounted is the number of the last look that does not
+	// count
+	unchecked bool
+	uncounted int
+	// since the latest look another process has been found to have its lock
+	denied bool
+}
+
+// gpuTrouble is why attempts get none of a device. The zero value is that they do.
+type gpuTrouble struct {
+	reason string // for people
+	broken bool   // it has to answer for a while before attempts get it again
+	busy   bool   // others use it
+}
+
+// gpuChange is a device that attempts do not get any more, or get again.
+type gpuChange struct {
+	device nvdocker.Device
+	reason string // "": attempts get it
+}
+
+func (p *gpuPool) init() { p.given = map[key]nvdocker.Assignment{} }
+
+// beginLook returns the number of a look that begins now.
+func (p *gpuPool) beginLook() (look int) {
+	p.looks++
+	return p.looks
+}
+
+// update takes over the report of a look that ended at a time, and returns the devices that are new
+// or whose availability has changed.
+func (p *gpuPool) update(r nvdocker.Report, look int, now time.Time) (changes []gpuChange) {
+	before := p.devices
+	p.known, p.devices, p.fault = true, nil, ""
+	p.ended = max(p.ended, look)
+	if r.Fault != nil {
+		p.fault = printable(r.Fault.Cause)
+	}
+	if p.failed++; r.Fault == nil || len(r.GPUs) > 0 {
+		p.failed = 0
+	}
+	for _, g := range r.GPUs {
+		for _, d := range nvdocker.Devices([]nvdocker.GPU{g}) {
+			have := gpuDevice{Device: d, card: g.UUID}
+			i := indexDevice(before, d.UUID)
+			if i >= 0 {
+				have = before[i]
+				have.Device = d
+			}
+			have.seen, have.used, have.utilization = now, g.Used, g.Utilization
+			if d.Split { // what is told is of the whole GPU
+				have.used, have.utilization = nvdocker.Unknown, nvdocker.Unknown
+			}
+			found := p.gpuReason(g, p.inUse(before, g.UUID, look))
+			if holder := p.holders[d.UUID]; holder != "" && !found.broken &&
+				!p.mayBeOurs(have, look) {
+				found = gpuTrouble{reason: "busy: " + holder, busy: true}
+			}
+			have.judge(found, now)
+			have.denied = false
+			if look > have.uncounted {
+				have.unchecked = false
+			}
+			if i < 0 || have.reason != before[i].reason {
+				changes = append(changes, gpuChange{d, have.reason})
+			}
+			p.devices = append(p.devices, have)
+		}
+	}
+	for _, have := range before {
+		if indexDevice(p.devices, have.UUID) >= 0 {
+			continue
+		}
+		answers := slices.ContainsFunc(p.devices,
+			func(d gpuDevice) bool { return d.card == have.card })
+		if answers && p.share(have.UUID) == 0 {
+			continue // the GPU is split in another way now
+		}
+		old := have.reason
+		have.judge(p.missingReason(r, have.card), now)
+		have.used, have.utilization = nvdocker.Unknown, nvdocker.Unknown
+		if have.reason != old {
+			changes = append(changes, gpuChange{have.Device, have.reason})
+		}
+		p.devices = append(p.devices, have)
+	}
+	return changes
+}
+
+// judge sets why attempts get none of a device. One that was broken keeps its reason until it has
+// answered for a while.
+func (d *gpuDevice) judge(found gpuTrouble, now time.Time) {
+	switch {
+	case found.broken:
+		d.brokenAt = now
+	case !d.brokenAt.IsZero() && now.Sub(d.brokenAt) < gpuRecovery:
+		return
+	default:
+		d.brokenAt = time.Time{}
+	}
+	if d.reason == "" {
+		d.outSince = now
+	}
+	d.gpuTrouble = found
+	d.reason = printable(found.reason)
+}
+
+// gpuReason returns why attempts get none of a GPU that is in a report. Its use by attempts of this
+// worker (ours) is no reason.
+func (p *gpuPool) gpuReason(g nvdocker.GPU, ours bool) gpuTrouble {
+	reason, unfit := g.Unavailable(p.idle)
+	if reason == "" || ours && !unfit {
+		return gpuTrouble{}
+	}
+	return gpuTrouble{reason: reason, broken: unfit, busy: !unfit}
+}
+
+// missingReason returns why attempts get none of a GPU that was there and that a report does not
+// list. A report without any GPU tells nothing of this one.
+func (p *gpuPool) missingReason(r nvdocker.Report, card string) gpuTrouble {
+	lost := slices.IndexFunc(r.GPUs, func(g nvdocker.GPU) bool { return g.UUID == card })
+	switch {
+	case lost >= 0 && r.GPUs[lost].Lost != "":
+		reason, _ := r.GPUs[lost].Unavailable(p.idle)
+		return gpuTrouble{reason: reason, broken: true}
+	case r.Fault != nil:
+		return gpuTrouble{reason: r.Fault.Cause}
+	}
+	return gpuTrouble{reason: "it does not answer any more", broken: true}
+}
+
+// inUse reports whether attempts of this worker have, or had during a look, something of a GPU: its
+// use may be theirs.
+func (p *gpuPool) inUse(devices []gpuDevice, card string, look int) bool {
+	return slices.ContainsFunc(devices, func(d gpuDevice) bool {
+		return d.card == card && p.mayBeOurs(d, look)
+	})
+}
+
+// mayBeOurs reports whether attempts of this worker have, or may have had during a look, something
+// of a device.
+func (p *gpuPool) mayBeOurs(d gpuDevice, look int) bool {
+	return p.share(d.UUID) > 0 || d.unchecked && look <= d.uncounted
+}
+
+// share returns how much of a device attempts have. The sum is made anew each time, so that
+// rounding does not add up.
+func (p *gpuPool) share(uuid string) (sum float64) {
+	for _, a := range p.given {
+		if slices.ContainsFunc(a.Devices,
+			func(d nvdocker.Device) bool { return d.UUID == uuid }) {
+			sum += a.Share
+		}
+	}
+	return min(1, sum)
+}
+
+// unshared returns the UUIDs of the devices of an assignment of which no attempt has anything yet,
+// sorted. Those have to be locked before take.
+func (p *gpuPool) unshared(a nvdocker.Assignment) (uuids []string) {
+	for _, d := range a.Devices {
+		if p.share(d.UUID) == 0 {
+			uuids = append(uuids, d.UUID)
+		}
+	}
+	slices.Sort(uuids)
+	return uuids
+}
+
+// deny keeps attempts from a device whose lock another process has, until the next look.
+func (p *gpuPool) deny(uuid string) {
+	if i := indexDevice(p.devices, uuid); i >= 0 {
+		p.devices[i].denied = true
+	}
+}
+
+// take gives an attempt devices that assign of a gpuRound chose.
+func (p *gpuPool) take(k key, a nvdocker.Assignment) {
+	if len(a.Devices) > 0 {
+		p.given[k] = a
+	}
+}
+
+// release takes back what an attempt has, and reports whether it had anything: then a look should
+// begin.
+func (p *gpuPool) release(k key) bool {
+	a, had := p.given[k]
+	delete(p.given, k)
+	for _, d := range a.Devices {
+		if i := indexDevice(p.devices, d.UUID); i >= 0 && p.share(d.UUID) == 0 {
+			p.devices[i].unchecked, p.devices[i].uncounted = true, p.looks
+		}
+	}
+	return had
+}
+
+// failure returns why a device that an attempt has does not work, or cannot be listed, for people;
+// "": all do, as far as is known.
+func (p *gpuPool) failure(a nvdocker.Assignment) string {
+	for _, d := range a.Devices {
+		if i := indexDevice(p.devices, d.UUID); i >= 0 && !p.devices[i].busy {
+			if reason := p.devices[i].reason; reason != "" {
+				return reason
+			}
+		}
+	}
+	return ""
+}
+
+// lacks reports whether a need cannot be met: never, or not by the GPUs that attempts get, and this
+// for gpuPatience.
+func (p *gpuPool) lacks(need nvdocker.Need, now time.Time) bool {
+	if !p.known || need.Count == 0 {
+		return false
+	}
+	_, err := nvdocker.Assign(p.usable(func(d gpuDevice) bool {
+		return d.reason == "" || now.Sub(d.outSince) < gpuPatience
+	}), nil, need)
+	return errors.Is(err, nvdocker.ErrNever)
+}
+
+// usable returns the devices that match.
+func (p *gpuPool) usable(matches func(gpuDevice) bool) (all []nvdocker.Device) {
+	for _, d := range p.devices {
+		if matches(d) {
+			all = append(all, d.Device)
+		}
+	}
+	return all
+}
+
+// describe returns the devices as heartbeats list them.
+func (p *gpuPool) describe() (all []task.GPU) {
+	for _, d := range p.devices {
+		all = append(all, task.GPU{UUID: d.UUID, Name: gpuName(d.Name), Memory: max(0, d.Memory),
+			Split: d.Split, Used: d.used, Utilization: min(d.utilization, 100),
+			Given: p.share(d.UUID), Unavailable: d.reason, Broken: d.reason != "" && !d.busy})
+	}
+	return all
+}
+
+// unlisted is why describe may not list all devices, for people; "": it does.
+func (p *gpuPool) unlisted() string {
+	if !p.known {
+		return "nvidia-smi has not answered yet"
+	}
+	return p.fault
+}
+
+// maxGPUName is the length in bytes of the longest name of a card that is reported. NVIDIA's have
+// less than 60.
+const maxGPUName = 128
+
+// gpuName returns the name of a card as it is reported.
+func gpuName(name string) string {
+	name = human.Visible(name)
+	return strings.ToValidUTF8(name[:min(len(name), maxGPUName)], "")
+}
+
+func indexDevice(all []gpuDevice, uuid string) int {
+	return slices.IndexFunc(all, func(d gpuDevice) bool { return d.UUID == uuid })
+}
+
+// gpuRound assigns devices to attempts in the order of their arrival. An attempt that has to wait
+// for devices which other attempts have keeps later ones from all devices that it could get:
+// otherwise small needs would starve large ones. The zero value with a pool and a time is ready to
+// use.
+type gpuRound struct {
+	pool *gpuPool
+	now  time.Time
+	// needs that have to wait for attempts to end, or for a look
+	waiting []nvdocker.Need
+	// the latest look at devices that could be used is too old: another should begin
+	stale bool
+}
+
+// assign returns devices for the next attempt; ok is false while it has to wait. Call take with
+// what is used.
+func (r *gpuRound) assign(need nvdocker.Need) (a nvdocker.Assignment, ok bool) {
+	if need.Count == 0 {
+		return a, true
+	}
+	if !r.pool.known || slices.Contains(r.waiting, need) {
+		return a, false
+	}
+	devices, used := r.pool.usable(func(d gpuDevice) bool {
+		return d.reason == "" && !d.denied
+	}), map[string]float64{}
+	for _, d := range r.pool.devices {
+		used[d.UUID] = r.pool.share(d.UUID)
+		if d.unchecked || slices.ContainsFunc(r.waiting,
+			func(n nvdocker.Need) bool { return n.Matches(d.Device) }) {
+			used[d.UUID] = 1
+		}
+	}
+	a, err := nvdocker.Assign(devices, used, need)
+	old := err == nil && slices.ContainsFunc(a.Devices, r.old)
+	if old || errors.Is(err, nvdocker.ErrBusy) {
+		r.waiting = append(r.waiting, need)
+	}
+	r.stale = r.stale || old
+	return a, err == nil && !old
+}
+
+// old reports whether others may use a device since the latest look at it. What attempts have a
+// share of is theirs.
+func (r *gpuRound) old(d nvdocker.Device) bool {
+	i := indexDevice(r.pool.devices, d.UUID)
+	return r.pool.share(d.UUID) == 0 && r.now.Sub(r.pool.devices[i].seen) >= gpuFresh
+}
