@@ -8,6 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Deliver is what the executor does with a signal that the guard forwarded.
+var Deliver = deliver
+
+// Subscribers is the number of Notify calls that have not ended.
+func Subscribers() int {
+	subscribers.mu.Lock()
+	defer subscribers.mu.Unlock()
+	return len(subscribers.all)
+}
+
 // ParseStat gives the state in a line of /proc/PID/stat.
 func ParseStat(line []byte) (state byte, ok bool) {
 	p, ok := parseStat(line)

@@ -46,10 +46,13 @@ func (t *tally) count(told bool, now time.Time) bool {
 var subscribers struct {
 	mu  sync.Mutex
 	all map[chan<- os.Signal][]os.Signal
+	// ended has the counts of the last Notify that has ended: the guard may forward its copy of a
+	// signal after this process has acted on its own.
+	ended map[os.Signal]*tally
 }
 
 // deliver passes a signal that the guard received to its subscribers. Without subscribers the
-// signal has its default effect.
+// signal has its default effect, unless it is the copy of one that was delivered.
 func deliver(s syscall.Signal) {
 	subscribers.mu.Lock()
 	defer subscribers.mu.Unlock()
@@ -65,7 +68,8 @@ func deliver(s syscall.Signal) {
 			}
 		}
 	}
-	if !heard {
+	before := subscribers.ended[s]
+	if !heard && (before == nil || before.count(true, time.Now())) {
 		_ = syscall.Kill(os.Getpid(), s)
 	}
 }
@@ -84,13 +88,14 @@ func Notify(ctx context.Context, signals ...os.Signal) <-chan os.Signal {
 	}
 	subscribers.all[told] = signals
 	go func() {
+		tallies := map[os.Signal]*tally{}
 		defer func() {
 			signal.Stop(own)
 			subscribers.mu.Lock()
 			defer subscribers.mu.Unlock()
 			delete(subscribers.all, told)
+			subscribers.ended = tallies
 		}()
-		tallies := map[os.Signal]*tally{}
 		pass := func(s os.Signal, fromGuard bool) {
 			if tallies[s] == nil {
 				tallies[s] = &tally{}

@@ -1,6 +1,9 @@
 package process_test
 
 import (
+	"context"
+	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,4 +41,20 @@ func TestSignalsOfBothCountOnce(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The guard's copy of a signal may come after the program has acted on its own and stopped
+// listening. It does not end the program.
+func TestForwardedCopyOfADeliveredSignal(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	signals := process.Notify(ctx, syscall.SIGHUP)
+	if err := syscall.Kill(syscall.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	<-signals
+	stop()
+	for process.Subscribers() > 0 {
+		runtime.Gosched()
+	}
+	process.Deliver(syscall.SIGHUP)
 }
