@@ -69,11 +69,11 @@ func TestRun(t *testing.T) {
 				Stdin: strings.NewReader(big + big)}, "x\n"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				var stdout, stderr bytes.Buffer
-				c.command.Stdout, c.command.Stderr = &stdout, &stderr
+				var stdout bytes.Buffer // on stderr, a login shell may print anything
+				c.command.Stdout = &stdout
 				if err := h.Run(t.Context(), c.command); err != nil ||
-					stdout.String() != c.stdout || stderr.Len() > 0 {
-					t.Errorf("%v, %.200q, %.200q, want %.200q", err, &stdout, &stderr, c.stdout)
+					stdout.String() != c.stdout {
+					t.Errorf("%v, %.200q, want %.200q", err, &stdout, c.stdout)
 				}
 			})
 		}
@@ -97,7 +97,7 @@ func TestRunTellsHowACommandFailed(t *testing.T) {
 				len(err.Error()) > 5<<10 {
 				t.Errorf("%s: %#v", c.script, err)
 			}
-			if ok && c.want.Stderr != "" && e.Stderr != c.want.Stderr {
+			if ok && !strings.HasSuffix(e.Stderr, c.want.Stderr) {
 				t.Errorf("%s: stderr %q", c.script, e.Stderr)
 			}
 		}
@@ -197,7 +197,7 @@ func TestPipe(t *testing.T) {
 		defer failing.Close()
 		got, err := io.ReadAll(failing)
 		if e, ok := errors.AsType[*remote.ExitError](err); !ok || e.Code != 4 ||
-			e.Stderr != "why\n" || string(got) != "some\n" {
+			!strings.HasSuffix(e.Stderr, "why\n") || string(got) != "some\n" {
 			t.Errorf("%q, %v", got, err)
 		}
 		_, err = failing.Write([]byte("x"))
