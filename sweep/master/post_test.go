@@ -40,25 +40,6 @@ func TestWhatCouldNotBePublishedIsSentWhenTheQueueIsBack(t *testing.T) {
 	s.becomes(id, core.Finished, "10 succeeded")
 }
 
-func TestCancelInAnOutageHolds(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	h := s.newHand("w1", 1)
-	id := s.submit(3)
-	g := h.has(2)[0]
-	h.report(task.StartedEvent, g)
-	s.becomes(id, core.Open, "1 pending, 1 queued, 1 running")
-	s.queue.Outage(true)
-	err := s.master.Cancel(t.Context(), id, "x")
-	s.must(err)
-	s.again() // and everything is restarted; the queue is back, and empty
-	h = s.newHand("w1", 1)
-	h.toldStop(g)
-	h.end(task.Success, g)
-	h.report(task.ReturnedEvent, given{id, task.Attempt{Index: 1, Number: 1}})
-	s.becomes(id, core.Cancelled, "3 cancelled")
-}
-
 func TestFollowersAreToldToWorkersThatComeLater(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
