@@ -8,11 +8,11 @@
 //	queue     tasks.WORKER       quorum             batches for one worker
 //	queue     control.WORKER     classic, durable   control messages for one worker, transient and expiring
 //	exchange  from-workers       topic, durable     everything from workers, with keys KIND.WORKER
-//	  events.#      →  worker-events       quorum             what workers report
-//	  heartbeats.#  →  worker-heartbeats   classic, durable   transient messages that expire
-//	  dead.#        →  worker-letters      quorum             what workers could not read
-//	  KIND.WORKER   →  KIND.*.WORKER       exclusive queues of the master's connection, bounded:
-//	                                       heartbeats, lines and pieces of each worker known
+//	  events.#      →  events           quorum             what workers report
+//	  heartbeats.#  →  heartbeats       classic, durable   transient messages that expire
+//	  dead.#        →  worker-letters   quorum             what workers could not read
+//	  KIND.WORKER   →  KIND.*.WORKER    exclusive queues of the master's connection, bounded:
+//	                                    heartbeats, lines and pieces of each worker known
 //	queue     dead               quorum             what the broker put aside
 //
 // The master makes all of it, whenever it is needed: a queue that was deleted, or a broker that
@@ -33,8 +33,8 @@
 // same worker, and if it keeps the bounds of package task. What does not is delivered to the master
 // as a dead letter with the reason, and is counted; of each message its beginning is kept. What
 // workers could not read themselves comes from worker-letters with the same bound. Nothing writes
-// to the queue dead but the broker's own rules and masters of versions before. Where the master
-// requeues a message, its headers say whose it was.
+// to the queue dead but the broker's own rules. Where the master requeues a message, its headers say
+// whose it was.
 //
 // # Connections
 //

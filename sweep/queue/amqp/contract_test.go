@@ -57,7 +57,7 @@ func openAt(t testing.TB, b *broker.Broker, vhost string) *site {
 	if _, measured := t.(*testing.B); measured { // without what only tests need
 		s.options.URL, s.options.Log = broker.In(b.URL, vhost), nil
 	}
-	hub, err := amqp.NewMasterEndpointQuiet(s.options, time.Second)
+	hub, err := amqp.NewMasterEndpoint(s.options)
 	if err != nil {
 		t.Fatal(err)
 	}

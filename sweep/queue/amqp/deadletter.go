@@ -89,7 +89,7 @@ func reportHeaders(queue string, why error, size int, hash string) amqp091.Table
 }
 
 // readDeadLetter reads a message of a queue of dead letters: one that a worker reported, that the
-// broker put aside, or that a master of the version before wrote, whose user is self.
+// broker put aside, or that somebody wrote there as the master, whose user is self.
 func readDeadLetter(d *amqp091.Delivery, self string) task.DeadLetter {
 	l, fromMaster := task.DeadLetter{Size: len(d.Body), Body: d.Body}, true
 	died, _ := d.Headers[timeHeader].(string)
@@ -164,9 +164,6 @@ func workerOfDead(l *task.DeadLetter) (worker string, fromMaster bool) {
 // readDeath notes why, when and where from the broker put a message aside. It returns when as text.
 func readDeath(l *task.DeadLetter, death amqp091.Table) (died string) {
 	l.Queue, _ = death["queue"].(string)
-	if l.Queue == rights.EventsQueue {
-		l.Queue = eventsName
-	}
 	why, _ := death["reason"].(string)
 	l.Reason = "the broker put it aside: " + strings.ReplaceAll(why, "_", " ")
 	if at, ok := death["time"].(time.Time); ok {
@@ -175,17 +172,11 @@ func readDeath(l *task.DeadLetter, death amqp091.Table) (died string) {
 	return l.Time.Format(time.RFC3339Nano)
 }
 
-// senderOfDead returns who sent a message before it was dead, with the key that it had then; the
-// zero value where a program of the version before does not say who. Those did not send to the
-// queue of events of today.
+// senderOfDead returns who sent a message before it was dead, with the key that it had then.
 func senderOfDead(d *amqp091.Delivery, death amqp091.Table, self string) task.Sender {
 	first := *d
 	if keys, _ := death["routing-keys"].([]any); len(keys) > 0 {
 		first.RoutingKey, _ = keys[0].(string)
 	}
-	sender, before := senderOf(&first, self)
-	if before || d.UserId == "" && death["queue"] != rights.EventsQueue {
-		return task.Sender{}
-	}
-	return sender
+	return senderOf(&first, self)
 }

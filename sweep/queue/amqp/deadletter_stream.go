@@ -77,15 +77,13 @@ func (h *MasterEndpoint) readDeadLetters(d *amqp091.Delivery) ([]task.DeadLetter
 // reject makes a dead letter of a message of a queue of the master's that cannot be read.
 func (h *MasterEndpoint) reject(queue string) func(*amqp091.Delivery, error) task.DeadLetter {
 	return func(d *amqp091.Delivery, why error) task.DeadLetter {
-		sender, _ := senderOf(d, h.user())
-		return newDeadLetter(queue, d, sender, why)
+		return newDeadLetter(queue, d, senderOf(d, h.user()), why)
 	}
 }
 
 // Requeue implements queue.MasterEndpoint.
 func (h *MasterEndpoint) Requeue(ctx context.Context, l *task.DeadLetter) (requeued bool,
 	err error) {
-	// masters of versions before sent longer messages
 	if len(l.Body) < l.Size || len(l.Body) > maxSentBytes {
 		return false, nil
 	}
@@ -93,10 +91,10 @@ func (h *MasterEndpoint) Requeue(ctx context.Context, l *task.DeadLetter) (reque
 		return false, err
 	}
 	headers := amqp091.Table{requeuedHeader: l.ID}
-	if l.Queue == eventsName && l.Sender != (task.Sender{}) {
+	if l.Queue == rights.EventsQueue && l.Sender != (task.Sender{}) {
 		headers[userHeader], headers[keyHeader] = l.Sender.User, l.Sender.Key
 	}
-	err = h.endpoint.publisher.submit(ctx, &request{to: queueRoute(brokerName(l.Queue)),
+	err = h.endpoint.publisher.submit(ctx, &request{to: queueRoute(l.Queue),
 		bodies: [][]byte{l.Body}, headers: headers})
 	return err == nil, err
 }
@@ -104,7 +102,7 @@ func (h *MasterEndpoint) Requeue(ctx context.Context, l *task.DeadLetter) (reque
 // canRequeueTo reports whether a queue exists whose messages can be requeued.
 func (h *MasterEndpoint) canRequeueTo(name string) (bool, error) {
 	worker, ok := rights.WorkerOfTasks(name)
-	if name != eventsName && (!ok || rights.CheckWorker(worker) != nil) {
+	if name != rights.EventsQueue && (!ok || rights.CheckWorker(worker) != nil) {
 		return false, nil
 	}
 	_, there, err := h.depth(name)

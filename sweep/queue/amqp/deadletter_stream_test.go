@@ -101,15 +101,16 @@ func (s *site) events(t *testing.T) <-chan queue.Delivery[task.Event] {
 	return out
 }
 
-// addDead puts a dead letter to the broker as masters of the version before did.
+// addDead puts a dead letter of worker w1 to the broker by hand.
 func (s *site) addDead(t *testing.T, from string, body []byte, reason string) {
 	t.Helper()
-	ch := channel(t, s)
+	ch := s.as(t, s.broker.Master(t, s.vhost))
 	if err := ch.Confirm(false); err != nil {
 		t.Fatal(err)
 	}
-	m := amqp091.Publishing{DeliveryMode: amqp091.Persistent, Body: body, Headers: amqp091.Table{
-		"from": from, "reason": reason, "time": time.Now().UTC().Format(time.RFC3339Nano)}}
+	m := amqp091.Publishing{UserId: "master", Body: body, Headers: amqp091.Table{
+		"from": from, "reason": reason, "time": time.Now().UTC().Format(time.RFC3339Nano),
+		"user": "worker-w1", "key": "events.w1"}}
 	c, err := ch.PublishWithDeferredConfirm("", rights.DeadQueue, false, false, m)
 	if err != nil || !c.Wait() {
 		t.Fatalf("add a dead letter: %v", err)
@@ -170,7 +171,7 @@ func TestTheDepthOfDeadLettersHasWhatWorkersCouldNotRead(t *testing.T) {
 func TestWhatAWorkerHasPutAsideIsItsOwn(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	s.broker.SetPolicy(t, s.vhost, "^(tasks[.].+|worker-events)$",
+	s.broker.SetPolicy(t, s.vhost, "^(tasks[.].+|events)$",
 		`{"dead-letter-exchange":"","dead-letter-routing-key":"dead"}`)
 	s.port(t, "evil")
 	ch := s.as(t, s.broker.Worker(t, s.vhost, "evil"))
@@ -180,7 +181,7 @@ func TestWhatAWorkerHasPutAsideIsItsOwn(t *testing.T) {
 	}
 	forged := []byte(
 		`[{"version":1,"kind":"ended","worker":"w2","sweep":"a-1","index":0,"attempt":1}]`)
-	ofW2 := amqp091.Table{"x-death": []any{amqp091.Table{"queue": "worker-events",
+	ofW2 := amqp091.Table{"x-death": []any{amqp091.Table{"queue": "events",
 		"reason": "expired", "count": int64(1), "exchange": rights.FromWorkers,
 		"routing-keys": []any{"events.w2"}}}}
 	for _, m := range []amqp091.Publishing{
@@ -270,8 +271,8 @@ func TestWhatCannotBeReadIsKeptThroughAnOutage(t *testing.T) {
 	})
 }
 
-// A dead letter that was not acknowledged has the same ID when it is delivered again: one of the
-// version before, one that a worker reported, and an event that cannot be read.
+// A dead letter that was not acknowledged has the same ID when it is delivered again: one
+// written by hand, one that a worker reported, and an event that cannot be read.
 func TestADeadLetterHasOneID(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -9,30 +9,12 @@ import (
 	"mlframework/sweep/queue/rights"
 )
 
-// Names of queues in the contract that are others on the broker, where versions before had queues
-// of those names.
-const (
-	eventsName     = "events"
-	heartbeatsName = "heartbeats"
-)
-
-// brokerName returns the name on the broker of a queue of the contract.
-func brokerName(name string) string {
-	switch name {
-	case eventsName:
-		return rights.EventsQueue
-	case heartbeatsName:
-		return rights.HeartbeatsQueue
-	}
-	return name
-}
-
 // brokerNames returns the names on the broker of the queues that are one in the contract.
 func brokerNames(name string) []string {
 	if name == rights.DeadQueue {
 		return []string{rights.DeadQueue, rights.WorkerDeadQueue}
 	}
-	return []string{brokerName(name)}
+	return []string{name}
 }
 
 // Depths implements queue.MasterEndpoint.
@@ -42,7 +24,8 @@ func (h *MasterEndpoint) Depths(ctx context.Context, workers ...string) (
 	for _, w := range workers {
 		names = append(names, rights.TasksQueue(w))
 	}
-	for _, name := range append(names, eventsName, heartbeatsName, rights.DeadQueue) {
+	for _, name := range append(names, rights.EventsQueue, rights.HeartbeatsQueue,
+		rights.DeadQueue) {
 		d, exists, err := h.depth(name)
 		if err != nil {
 			return nil, err

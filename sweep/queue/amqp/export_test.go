@@ -26,13 +26,15 @@ func DecodeFrom(kind rights.MessageKind, worker string, body []byte) (things int
 	h := &MasterEndpoint{endpoint: &endpoint{}}
 	switch kind {
 	case rights.Events:
-		return count(decodeFromWorker(kind, h.user, task.DecodeEvents, checkEvent)(d))
+		return count(decodeFromWorker(kind, h.user, task.DecodeEvents, (*task.Event).Check)(d))
 	case rights.Heartbeats:
-		return count(decodeFromWorker(kind, h.user, task.DecodeHeartbeat, h.checkHeartbeatOf)(d))
+		return count(decodeFromWorker(kind, h.user, task.DecodeHeartbeat,
+			(*task.Heartbeat).Check)(d))
 	case rights.Lines:
 		return count(decodeFromWorker(kind, h.user, task.DecodeLines, checkLine)(d))
 	}
-	return count(decodeFromWorker(kind, h.user, task.DecodePiece, checkPiece)(d))
+	return count(decodeFromWorker(kind, h.user, task.DecodePiece,
+		(*task.Piece).Check)(d))
 }
 
 func count[T any](things []T, err error) (int, error) { return len(things), err }
@@ -73,12 +75,6 @@ func (e *endpoint) severed() bool {
 	_, publishing := e.status.faults[partPublishing]
 	_, consuming := e.status.faults[partConsuming]
 	return publishing && consuming
-}
-
-// NewMasterEndpointQuiet is NewHub; what the version before left is removed after another time
-// without a message.
-func NewMasterEndpointQuiet(o Options, quiet time.Duration) (*MasterEndpoint, error) {
-	return newMasterEndpoint(o, quiet)
 }
 
 // DeclareWorkerQueues declares the queues of a worker, as its first heartbeat does.

@@ -63,7 +63,7 @@ func TestAQueueThatIsDeletedIsMadeAgain(t *testing.T) {
 		next(t, in, n)
 	}
 	events := s.hub.Events(t.Context())
-	s.broker.DeleteQueue(t, s.vhost, "worker-events") // its master makes it again
+	s.broker.DeleteQueue(t, s.vhost, "events") // its master makes it again
 	waitFor(t, "an event is sent", func() bool {
 		return p.Emit(t.Context(), task.Event{Version: task.Version, Worker: "w1", Index: 7}) == nil
 	})

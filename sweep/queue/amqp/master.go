@@ -3,8 +3,6 @@ package amqp
 import (
 	"cmp"
 	"context"
-	"sync/atomic"
-	"time"
 
 	"github.com/rabbitmq/amqp091-go"
 
@@ -39,9 +37,6 @@ type MasterEndpoint struct {
 	workerStates workerStates
 	workers      workerSet // that were heard
 
-	migrating      atomic.Bool   // workers of the version before may be there
-	oldIdleTimeout time.Duration // after which they are not
-
 	metrics string // "" where there are none
 }
 
@@ -50,26 +45,14 @@ var _ queue.MasterEndpoint = (*MasterEndpoint)(nil)
 // NewMasterEndpoint makes the master's end. It returns at once and tries to reach the broker for
 // ever; only wrong options are an error. Close it.
 func NewMasterEndpoint(o Options) (*MasterEndpoint, error) {
-	return newMasterEndpoint(o, oldIdleTimeout)
-}
-
-func newMasterEndpoint(o Options, quiet time.Duration) (*MasterEndpoint, error) {
 	o, at, err := o.checked()
 	if err != nil {
 		return nil, err
 	}
-	h := &MasterEndpoint{metrics: o.Metrics, oldIdleTimeout: quiet}
-	h.endpoint = newEndpoint(o, at, queueRoute("nowhere"), h.declareTopology)
+	h := &MasterEndpoint{metrics: o.Metrics}
+	h.endpoint = newEndpoint(o, at, queueRoute("nowhere"),
+		func(_ *connection, ch *amqp091.Channel) error { return declareMasterTopology(ch) })
 	return h, nil
-}
-
-// declareTopology makes what workers need to be there. What the version before left comes first, so
-// that it keeps its place.
-func (h *MasterEndpoint) declareTopology(c *connection, ch *amqp091.Channel) error {
-	if err := h.migrate(c); err != nil {
-		return err
-	}
-	return declareMasterTopology(ch)
 }
 
 // ensureQueue opens a queue that outlives its consumers, and makes it where it was deleted. Until
@@ -133,9 +116,6 @@ func (h *MasterEndpoint) SendControl(_ context.Context, worker string, c task.Co
 	if err != nil {
 		return err
 	}
-	if err := h.sendOldControl(worker, transient(body)); err != nil {
-		return err
-	}
 	return h.endpoint.publisher.publishUnconfirmed(queueRoute(rights.ControlQueue(worker)),
 		transient(body))
 }
@@ -145,8 +125,8 @@ func (h *MasterEndpoint) Events(ctx context.Context) <-chan queue.Delivery[task.
 	return openDeliveries(ctx, h.endpoint, &streamSpec[task.Event]{
 		name: "events", open: h.ensureQueue(rights.EventsQueue), prefetch: eventsPrefetch,
 		maxItems: maxEvents,
-		decode:   decodeFromWorker(rights.Events, h.user, task.DecodeEvents, checkEvent),
-		reject:   h.reject(eventsName),
+		decode:   decodeFromWorker(rights.Events, h.user, task.DecodeEvents, (*task.Event).Check),
+		reject:   h.reject(rights.EventsQueue),
 	})
 }
 
@@ -162,13 +142,13 @@ func (h *MasterEndpoint) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
 		sendMarker:  h.sendMarker,
 		decode: decodeFromWorker(rights.Heartbeats, h.user, task.DecodeHeartbeat,
 			h.checkHeartbeat),
-		reject: h.reject(heartbeatsName),
+		reject: h.reject(rights.HeartbeatsQueue),
 	})
 }
 
 // checkHeartbeat lets a heartbeat through, and makes the queues of its worker.
 func (h *MasterEndpoint) checkHeartbeat(b *task.Heartbeat, worker string) error {
-	err := h.checkHeartbeatOf(b, worker)
+	err := b.Check(worker)
 	if err == nil {
 		h.declareWorkerQueues(b.Worker)
 	}
@@ -188,7 +168,7 @@ func (h *MasterEndpoint) Pieces(ctx context.Context) <-chan task.Piece {
 		name: "pieces", open: unboundQueue(rights.PiecesPrefix), prefetch: piecesPrefetch,
 		workerQueue: workerQueueOf(rights.PiecesPrefix, rights.Pieces, piecesLimits),
 		workers:     &h.workers,
-		decode:      decodeFromWorker(rights.Pieces, h.user, task.DecodePiece, checkPiece),
+		decode:      decodeFromWorker(rights.Pieces, h.user, task.DecodePiece, (*task.Piece).Check),
 		reject:      h.reject("pieces"),
 	})
 }

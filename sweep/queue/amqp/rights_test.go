@@ -99,7 +99,7 @@ func TestTheMasterStaysInItsCluster(t *testing.T) {
 	s.port(t, "a")
 	c := s.dial(t, s.broker.Master(t, s.vhost))
 	for _, op := range operations {
-		for _, name := range []string{"amq.topic", "other", "a", "tasks", "worker-events2"} {
+		for _, name := range []string{"amq.topic", "other", "a", "tasks", "events2"} {
 			if err := try(t, c, op, name); err == nil && op.name != "publish to queue" ||
 				refusedTo(err) != (op.name != "publish to queue") {
 				t.Errorf("%s %q: %v", op.name, name, err)
@@ -134,14 +134,13 @@ var may = map[string]map[string][]string{
 		"purge":   {"tasks.a.b", "control.a.b"},
 		"publish": {"events.a.b", "heartbeats.a.b", "lines.a.b", "pieces.a.b", "dead.a.b"},
 	},
-	// the user that all workers of the version before shared, where its rights are gone
-	"worker": {},
+	"nobody": {}, // without rights
 }
 
 var (
-	masters = []string{"tasks.a", "control.a", "tasks.a.b", "control.a.b", "worker-events",
-		"worker-heartbeats", "worker-letters", "dead"}
-	all = append([]string{"amq.topic", "other", "from-workers", "control", "lines", "pieces",
+	masters = []string{"tasks.a", "control.a", "tasks.a.b", "control.a.b", "events",
+		"heartbeats", "worker-letters", "dead"}
+	all = append([]string{"amq.topic", "other", "from-workers",
 		"events.a", "events.a.b", "heartbeats.a", "lines.a", "pieces.a", "dead.a", "heartbeats.a.b",
 		"lines.a.b", "pieces.a.b", "dead.a.b", "events.c", "#", "a", ""}, masters...)
 )
@@ -153,7 +152,7 @@ func TestWhatEachUserMayDo(t *testing.T) {
 	for _, name := range []string{"a", "a.b"} {
 		s.port(t, name)
 	}
-	s.broker.MakeUser(t, s.vhost, "worker", `^$`)
+	s.broker.MakeUser(t, s.vhost, "nobody", `^$`)
 	for user, allowed := range may {
 		t.Run(user, func(t *testing.T) {
 			c := s.dial(t, s.broker.File(user))
@@ -282,7 +281,7 @@ func TestADeadLetterOfAWorkerIsItsOwn(t *testing.T) {
 	s.port(t, "w1")
 	in := s.port(t, "w2").Consume(t.Context())
 	m := amqp091.Publishing{UserId: "worker-w1", Body: []byte(`{"version":1,"sweep":"forged-1"}`)}
-	for _, from := range []string{"tasks.w2", "events", "dead", "worker-events"} {
+	for _, from := range []string{"tasks.w2", "events", "dead"} {
 		m.Headers = amqp091.Table{"from": from, "reason": "x", "key": "events.w2",
 			"user": "worker-w2"}
 		if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, "dead.w1",
@@ -296,7 +295,7 @@ func TestADeadLetterOfAWorkerIsItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, l := range s.dead(t, 8) {
+	for _, l := range s.dead(t, 6) {
 		if l.Queue != "tasks.w1" {
 			t.Errorf("a dead letter is from %q", l.Queue)
 		}

@@ -62,11 +62,6 @@ func declareMasterTopology(ch *amqp091.Channel) error {
 	if err := declareExchange(ch); err != nil {
 		return err
 	}
-	// Masters of versions before had what workers could not read led there.
-	if err := ch.QueueUnbind(rights.DeadQueue, rights.Dead.BindingKey(), rights.FromWorkers,
-		nil); err != nil {
-		return err
-	}
 	for _, in := range masterQueues {
 		if err := ch.QueueBind(in.queue, in.kind.BindingKey(), rights.FromWorkers, false,
 			nil); err != nil {

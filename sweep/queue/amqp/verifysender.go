@@ -18,13 +18,13 @@ const (
 // senderOf returns who sent a message that self, the master's user, has taken: the user that the
 // broker vouches for, and the routing key that it let that user use. Nobody but the master can send
 // as self.
-func senderOf(d *amqp091.Delivery, self string) (s task.Sender, before bool) {
+func senderOf(d *amqp091.Delivery, self string) (s task.Sender) {
 	if d.UserId != self || self == "" {
-		return task.Sender{User: d.UserId, Key: d.RoutingKey}, false
+		return task.Sender{User: d.UserId, Key: d.RoutingKey}
 	}
 	s.User, _ = d.Headers[userHeader].(string)
-	s.Key, before = d.Headers[keyHeader].(string)
-	return s, !before // what a master of the version before has taken says neither
+	s.Key, _ = d.Headers[keyHeader].(string)
+	return s
 }
 
 // workerOf returns the worker that sent a message of one kind. The user has to be that worker's
@@ -52,32 +52,18 @@ type decoder[T any] func(body []byte, check func(*T) error) ([]T, error)
 // user of the worker that the message and each thing in it name, and keeps the bounds of package
 // task. Self is the master's user.
 func decodeFromWorker[T any](kind rights.MessageKind, self func() string, decode decoder[T],
-	check func(*T,
-		string) error) func(*amqp091.Delivery) ([]T, error) {
+	check func(*T, string) error) func(*amqp091.Delivery) ([]T, error) {
 	return func(d *amqp091.Delivery) ([]T, error) {
 		if err := task.CheckSize(d.Body, maxBytesFrom[kind], maxParts); err != nil {
 			return nil, err
 		}
-		sender, before := senderOf(d, self())
-		var worker string
-		if !before {
-			var err error
-			if worker, err = workerOf(sender, kind); err != nil {
-				return nil, err
-			}
+		worker, err := workerOf(senderOf(d, self()), kind)
+		if err != nil {
+			return nil, err
 		}
 		return decode(d.Body, func(thing *T) error { return check(thing, worker) })
 	}
 }
-
-func checkEvent(e *task.Event, worker string) error {
-	if worker == "" && rights.CheckWorker(e.Worker) == nil { // from the version before
-		worker = e.Worker
-	}
-	return e.Check(worker)
-}
-
-func checkPiece(p *task.Piece, worker string) error { return p.Check(worker) }
 
 // checkLine notes who sent a line, which the line itself does not say.
 func checkLine(l *task.Line, worker string) error {

@@ -62,22 +62,6 @@ const redeclareInterval = 5 * time.Second
 type workerStates struct {
 	mu         sync.Mutex
 	declaredAt map[string]time.Time
-	ownUser    map[string]bool // workers that have spoken as their own users
-}
-
-func (m *workerStates) setOwnUser(worker string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.ownUser == nil {
-		m.ownUser = map[string]bool{}
-	}
-	m.ownUser[worker] = true
-}
-
-func (m *workerStates) hasOwnUser(worker string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.ownUser[worker]
 }
 
 // declareDue reports whether a worker's queues are to be made now, and notes that they are.

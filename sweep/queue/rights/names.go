@@ -8,11 +8,11 @@ import (
 const (
 	FromWorkers = "from-workers" // the topic exchange that workers publish to, with keys KIND.NAME
 
-	EventsQueue     = "worker-events"
-	HeartbeatsQueue = "worker-heartbeats"
+	EventsQueue     = "events"
+	HeartbeatsQueue = "heartbeats"
 	// The master reads dead letters from these.
 	WorkerDeadQueue = "worker-letters" // what workers could not read
-	DeadQueue       = "dead"           // what the broker put aside, or masters of versions before
+	DeadQueue       = "dead"           // what the broker put aside
 
 	tasksPrefix   = "tasks."
 	controlPrefix = "control."

@@ -18,8 +18,8 @@ var names = map[string]string{
 	"tasks.a.b": "read", "control.a.b": "read", rights.FromWorkers: "write",
 	"tasks.a": "", "tasks.a.b.c": "", "tasks.axb": "", "tasks.a.b\n": "", "tasks.": "",
 	"control.a": "", "control.a.b.c": "",
-	"worker-events": "", "worker-heartbeats": "", "worker-letters": "", "dead": "",
-	"amq.default": "", "amq.topic": "", "amq.gen-1": "", "events": "",
+	"events": "", "heartbeats": "", "worker-letters": "", "dead": "",
+	"amq.default": "", "amq.topic": "", "amq.gen-1": "",
 	"from-workers2": "", "lines.x": "", "pieces.x": "", "control": "", "": "",
 }
 
@@ -100,7 +100,7 @@ func TestOnePolicyForEachQueue(t *testing.T) {
 		rights.ControlQueue("w"): "mlframework-control", rights.DeadQueue: "mlframework-dead",
 		rights.WorkerDeadQueue: "mlframework-letters", rights.PiecesPrefix +
 			"x": "mlframework-pieces",
-		rights.LinesPrefix + "x": "", "events": "", "heartbeats": "",
+		rights.LinesPrefix + "x": "",
 	} {
 		var got []string
 		for _, p := range rights.Policies() {

@@ -87,20 +87,17 @@ func matchNames(names ...string) string {
 }
 
 // MasterUser returns the master's user. It may do everything to what package queue/amqp describes,
-// to what versions before had there, and nothing else.
+// and nothing else.
 func MasterUser() User {
 	queues := []string{tasksPrefix + "*", controlPrefix + "*", EventsQueue, HeartbeatsQueue,
 		WorkerDeadQueue, DeadQueue,
 		HeartbeatsPrefix + "*", LinesPrefix + "*", PiecesPrefix + "*"}
-	// see migrate.go in package queue/amqp
-	before := []string{"events", "heartbeats", "control", "lines", "pieces"}
 	return User{
 		Name:      Master,
-		Configure: matchNames(append(append([]string{FromWorkers}, queues...), before...)...),
+		Configure: matchNames(append([]string{FromWorkers}, queues...)...),
 		// amq.default is the exchange to each queue by its name
-		Write: matchNames(append([]string{"amq.default", "control"}, queues...)...),
-		Read: matchNames(append(append([]string{FromWorkers}, queues...), "events",
-			"heartbeats")...),
+		Write:  matchNames(append([]string{"amq.default"}, queues...)...),
+		Read:   matchNames(append([]string{FromWorkers}, queues...)...),
 		Topics: []Topic{{FromWorkers, matchNothing, `.*`}},
 	}
 }
