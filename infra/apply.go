@@ -109,7 +109,7 @@ func (a *applier) writeSecrets(ctx context.Context, m *connectedHost, do plan.Se
 	if err != nil {
 		return err
 	}
-	if do.For != plan.Monitor && do.For != plan.MonitorTokens {
+	if do.For != plan.Monitor && do.For != plan.MonitorToken {
 		a.onRotationFailure(m, do, func(s broker.Secrets) []broker.File {
 			files, _ := s.Client(do.For) // a user who was not there before has none, and needs none
 			return files
@@ -118,14 +118,14 @@ func (a *applier) writeSecrets(ctx context.Context, m *connectedHost, do plan.Se
 	return m.put(ctx, do.Dir, files, do.UID, do.GID)
 }
 
-// secretFiles returns the monitor's certificate or tokens, or the credentials of a user of the
+// secretFiles returns the monitor's certificate or token, or the credentials of a user of the
 // broker.
 func (a *applier) secretFiles(ctx context.Context, do plan.Secrets) ([]broker.File, error) {
 	switch do.For {
 	case plan.Monitor:
 		return broker.Certificate(a.o.Random, a.o.Now(), do.Names)
-	case plan.MonitorTokens:
-		return broker.Tokens(a.o.Random)
+	case plan.MonitorToken:
+		return broker.Token(a.o.Random)
 	}
 	secrets, err := a.brokerSecrets(ctx, a.connected[a.request.Master], false)
 	if err != nil {

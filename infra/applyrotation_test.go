@@ -140,7 +140,7 @@ func TestRotate(t *testing.T) {
 	}
 	for _, step := range []string{"make new passwords and certificates",
 		"write the worker's credentials", "close all connections",
-		"make new tokens of the monitor", "restart the monitor"} {
+		"make a new token of the monitor", "restart the monitor"} {
 		if !strings.Contains(dry.String(), step) {
 			t.Errorf("the plan has no %q:\n%s", step, dry.String())
 		}
@@ -183,7 +183,7 @@ func TestRotationThatIsInterrupted(t *testing.T) {
 	t.Parallel()
 	for step, back := range map[string]bool{
 		"make new passwords and certificates": true, "write the worker's credentials": true,
-		"write the broker's secrets": true, "have the broker take": false, "make new tokens": false,
+		"write the broker's secrets": true, "have the broker take": false, "make a new token": false,
 		"forget the certificates": false,
 	} {
 		t.Run(step, func(t *testing.T) {

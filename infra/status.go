@@ -170,20 +170,8 @@ func (c *Cluster) Logs(ctx context.Context, host, role string, o docker.LogOptio
 }
 
 // LoginLink has the monitor make a link that logs in once, for a browser that reaches it by that
-// URL. Its sessions end when the grant, a random id, is revoked.
-func (c *Cluster) LoginLink(ctx context.Context, url, grant string) (string, error) {
-	return c.inMonitor(ctx, "link", "--url", url, "--grant", grant)
-}
-
-// RevokeLogin ends the sessions of a grant.
-func (c *Cluster) RevokeLogin(ctx context.Context, grant string) error {
-	_, err := c.inMonitor(ctx, "revoke", "--grant", grant)
-	return err
-}
-
-// inMonitor runs `sweepd monitor` in the container of the monitor, with its state folder, and
-// returns what it prints.
-func (c *Cluster) inMonitor(ctx context.Context, name string, options ...string) (string, error) {
+// URL: it runs `sweepd monitor link` in the monitor's container, with its state folder.
+func (c *Cluster) LoginLink(ctx context.Context, url string) (string, error) {
 	m, there := c.connected[c.location.Master]
 	if !there {
 		return "", c.away()
@@ -194,10 +182,10 @@ func (c *Cluster) inMonitor(ctx context.Context, name string, options ...string)
 	}
 	var out, said output
 	code, err := engine.Exec(ctx, c.wanted().Container(plan.Monitor), docker.Command{
-		Argv: append([]string{path.Join(layout.ProgramAt, layout.Program), "monitor", name,
-			"--state", layout.StateAt}, options...)}, nil, &out, &said)
+		Argv: []string{path.Join(layout.ProgramAt, layout.Program), "monitor", "link",
+			"--state", layout.StateAt, "--url", url}}, nil, &out, &said)
 	if err == nil && code != 0 {
-		err = fmt.Errorf("sweepd monitor %s: %s", name,
+		err = fmt.Errorf("sweepd monitor link: %s",
 			bytes.TrimSpace(slices.Concat(said.Bytes(), out.Bytes())))
 	}
 	return string(bytes.TrimSpace(out.Bytes())), err

@@ -107,19 +107,12 @@ func TestWhatIsShownOfALog(t *testing.T) {
 // Without TLS, the page has a host name that the browser uses for nothing else.
 func TestWhereABrowserFindsTheMonitor(t *testing.T) {
 	t.Parallel()
-	const grant, address = "abcdefghijklmnopqrstuvwxyz", "127.0.0.1:5556"
-	for cluster, want := range map[string]string{
-		"anna-digits":           "anna-digits-" + grant,
-		"Lab_1.x":               "lab-1-x-" + grant,
-		"äö":                    "monitor-" + grant,
-		strings.Repeat("a", 60): strings.Repeat("a", 32) + "-" + grant,
-	} {
-		page, fallback := pages(cluster, grant, address, false)
-		if page != "http://"+want+".localhost:5556/" || fallback != "http://127.0.0.1:5556/" {
-			t.Errorf("%s: %s, %s", cluster, page, fallback)
-		}
+	const address = "127.0.0.1:5556"
+	page, fallback := pages("anna-digits", address, false)
+	if page != "http://anna-digits.localhost:5556/" || fallback != "http://127.0.0.1:5556/" {
+		t.Errorf("%s, %s", page, fallback)
 	}
-	page, fallback := pages("x", grant, address, true)
+	page, fallback = pages("x", address, true)
 	if page != "https://"+address+"/" || fallback != "" {
 		t.Errorf("with TLS: %s, %s", page, fallback)
 	}
@@ -234,9 +227,7 @@ func TestForwarder(t *testing.T) {
 		}
 		return err == nil
 	}
-	held := make(chan bool, 1)
 	f := &forwarder{fault: func(err error) { faults <- err },
-		ending: func() { held <- reached() },
 		dial: func(ctx context.Context) (net.Conn, error) {
 			if gone.Load() { // another program may have its port
 				return nil, errors.New("gone")
@@ -282,9 +273,6 @@ func TestForwarder(t *testing.T) {
 	if err := <-ended; !errors.Is(err, why) {
 		t.Errorf("%v", err)
 	}
-	if !<-held {
-		t.Error("the port was free before the sessions ended")
-	}
 	if reached() {
 		t.Error("the port is taken after the end")
 	}
@@ -301,7 +289,7 @@ func TestForwarderEndsWithTheConnectionToTheHost(t *testing.T) {
 	}
 	gone := make(chan struct{})
 	close(gone)
-	err = (&forwarder{ending: func() {}}).run(t.Context(), []net.Listener{near}, gone)
+	err = new(forwarder).run(t.Context(), []net.Listener{near}, gone)
 	if e, ok := errors.AsType[*cli.Error](err); !ok || e.Code != cli.Unreachable {
 		t.Errorf("%v", err)
 	}

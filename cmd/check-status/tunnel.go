@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -38,76 +37,43 @@ func (c *command) tunnel(ctx context.Context, cluster *infra.Cluster) error {
 		return fmt.Errorf("listen for a browser: %w", err)
 	}
 	defer closeAll(listeners) // also when run is not reached
-	note := func(doing string, err error) {
-		fmt.Fprintln(c.stderr, "note: "+doing+": "+cli.Visible(err.Error()))
-	}
-	grant := strings.ToLower(rand.Text())
 	address := listeners[0].Addr().String()
-	at, fallback := pages(cluster.Name(), grant, address, cluster.Record.Exposed)
-	said, err := cluster.LoginLink(first, at, grant)
+	at, fallback := pages(cluster.Name(), address, cluster.Record.Exposed)
+	said, err := cluster.LoginLink(first, at)
 	if err != nil {
 		return &cli.Error{Code: cli.Failed, Err: err,
 			Remedy: "infrainit -f brings the monitor to this release"}
 	}
-	revoke := func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
-		defer cancel()
-		if err := cluster.RevokeLogin(last, grant); err != nil {
-			note("end the sessions of this link, which end by themselves two hours after they "+
-				"were last used", err)
-		}
-	}
 	link, ok := checkedLink(said, at)
 	if !ok {
-		revoke()
 		return &cli.Error{Code: cli.Failed,
 			Err: fmt.Errorf("the monitor on %s printed %.200q instead of a login link",
 				cluster.Record.Master, said),
 			Remedy: "infrainit -f brings it to this release"}
 	}
-	fmt.Fprintf(c.stdout, "the monitor is at %s until you press Ctrl-C here, which logs you out. "+
+	fmt.Fprintf(c.stdout, "the monitor is at %s until you press Ctrl-C here. "+
 		"Open this to log in; it works once, for five minutes:\n%s\n", at, link)
 	if fallback != "" {
 		fmt.Fprintf(c.stdout, "if your browser cannot find this name, open this instead:\n%s\n",
 			fallback+strings.TrimPrefix(link, at))
 	}
-	f := &forwarder{dial: dial, ending: revoke,
-		fault: func(err error) { note("reach the monitor", err) }}
+	f := &forwarder{dial: dial, fault: func(err error) {
+		fmt.Fprintln(c.stderr, "note: reach the monitor: "+cli.Visible(err.Error()))
+	}}
 	return f.run(ctx, listeners, cluster.Done())
 }
-
-// revokeTime limits how long ending the link's sessions may take.
-const revokeTime = 5 * time.Second
 
 // pages returns where a browser finds the monitor. page has a host name that the browser uses for
 // nothing else, so that no other program on this machine is sent its cookies. fallback has the
 // address, for browsers that do not resolve names below localhost. The certificate of a monitor
 // with TLS has no such names: then page has the address, and fallback is "".
-func pages(cluster, grant, address string, secure bool) (page, fallback string) {
+func pages(cluster, address string, secure bool) (page, fallback string) {
 	if secure { // it speaks TLS on its only port
 		return "https://" + address + "/", ""
 	}
 	_, port, _ := net.SplitHostPort(address) // of a listener
-	page = "http://" + localName(cluster) + "-" + grant + ".localhost:" + port + "/"
+	page = "http://" + cluster + ".localhost:" + port + "/"
 	return page, "http://" + address + "/"
-}
-
-// longestName is how many characters of a cluster's name go into a host name, whose label has at
-// most 63. The grant takes up to 27 of them.
-const longestName = 32
-
-// localName returns the name of a cluster as a part of a host.
-func localName(cluster string) string {
-	name := strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
-			return c
-		}
-		return '-'
-	}, strings.ToLower(cluster))
-	if name = strings.Trim(name[:min(len(name), longestName)], "-"); name == "" {
-		return "monitor"
-	}
-	return name
 }
 
 // loginCode is the code of a link, as the monitor makes it.
@@ -159,10 +125,9 @@ func closeAll(listeners []net.Listener) {
 
 // forwarder dials a connection for each one that it accepts, and copies between the two.
 type forwarder struct {
-	dial   infra.Dial
-	ending func()      // called at the end, before others can take the port
-	fault  func(error) // called with each error of dial, never concurrently
-	mu     sync.Mutex
+	dial  infra.Dial
+	fault func(error) // called with each error of dial, never concurrently
+	mu    sync.Mutex
 }
 
 // dialTime limits how long connecting to the monitor may take.
@@ -179,7 +144,6 @@ func (f *forwarder) run(ctx context.Context, listeners []net.Listener, gone <-ch
 		all.Go(func() { accepted <- f.accept(ctx, l, &all) })
 	}
 	defer closeAll(listeners)
-	defer f.ending()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)

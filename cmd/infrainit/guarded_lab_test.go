@@ -57,7 +57,7 @@ func guarded(t *testing.T, p *laptop, root string) {
 	}
 }
 
-// secretsOf are all texts in the file of what the broker was made with, and the monitor's tokens.
+// secretsOf are all texts in the file of what the broker was made with, and the monitor's token.
 func secretsOf(t *testing.T, h *lab.Host, root string) map[string]string {
 	t.Helper()
 	var kept any
@@ -67,9 +67,7 @@ func secretsOf(t *testing.T, h *lab.Host, root string) map[string]string {
 	}
 	secrets := map[string]string{}
 	gather(kept, "", secrets)
-	for _, name := range []string{"token", "viewer-token"} {
-		secrets[name] = strings.TrimSpace(h.Exec(t, "cat", root+"/monitor/"+name))
-	}
+	secrets["token"] = strings.TrimSpace(h.Exec(t, "cat", root+"/monitor/token"))
 	if len(secrets) < 6 {
 		t.Fatalf("there are %d secrets only", len(secrets))
 	}

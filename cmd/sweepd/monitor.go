@@ -28,8 +28,8 @@ func (c *command) monitorCommand() *cliv2.Command {
 	return &cliv2.Command{
 		Name: "monitor", Usage: "show sweeps, tasks and workers in a browser", Action: c.monitor,
 		Description: "Serves web pages over the API of a master until SIGTERM. To log in, use a " +
-			"link\nfrom `sweepd monitor link`, or the token in the file token of the state folder\n" +
-			"(viewer-token: read only).\n\n" + `EXAMPLES:
+			"link\nfrom `sweepd monitor link`, or the token in the file token of the state folder." +
+			"\n\n" + `EXAMPLES:
    sweepd monitor --state /var/lib/monitor --master /run/sweeps.sock
    # print a login link for it
    sweepd monitor link --state /var/lib/monitor`,
@@ -43,13 +43,16 @@ func (c *command) monitorCommand() *cliv2.Command {
 			&cliv2.StringSliceFlag{Name: "host",
 				Usage: "`NAME` that browsers may use, besides 127.0.0.1, localhost and [::1]; " +
 					"can be repeated"},
+			&cliv2.StringFlag{Name: "cluster", DefaultText: "none",
+				Usage: "`NAME` of the cluster: browsers may use NAME.localhost, too, and the " +
+					"cookie has this name"},
 			&cliv2.StringFlag{Name: "tls-cert", Usage: "`FILE` with the certificate chain"},
 			&cliv2.StringFlag{Name: "tls-key", Usage: "`FILE` with the key of the certificate"},
 			cli.Switch("published-on-loopback", "allow --listen on all addresses without TLS, "+
 				"because the port is only published on this machine, as by "+
 				"docker run -p 127.0.0.1:5555:5555"),
 		},
-		Subcommands: []*cliv2.Command{c.monitorLinkCommand(), c.monitorRevokeCommand()},
+		Subcommands: []*cliv2.Command{c.monitorLinkCommand()},
 	}
 }
 
@@ -68,25 +71,6 @@ EXAMPLES:
 			&cliv2.StringFlag{Name: "url", Value: "http://" + monitorPort + "/",
 				Usage: "`URL` of the monitor in the browser, with the prefix"},
 			cli.Switch("viewer", "allow reading only"),
-			&cliv2.StringFlag{Name: "grant", DefaultText: "none",
-				Usage: "end the link's sessions when `ID` is revoked: 16 to 64 random lower-case " +
-					"letters and digits. With --url http://NAME-ID.localhost:PORT/ browsers may " +
-					"use this name until then"},
-		},
-	}
-}
-
-func (c *command) monitorRevokeCommand() *cliv2.Command {
-	return &cliv2.Command{
-		Name: "revoke", Action: c.monitorRevoke,
-		Usage: "end the sessions of a login link",
-		Description: `Ends the sessions that came by links of a grant, at once.
-
-EXAMPLES:
-   sweepd monitor revoke --state /var/lib/monitor --grant k2v7xq4mzt5hn3ab`,
-		Flags: []cliv2.Flag{
-			stateFlag(),
-			&cliv2.StringFlag{Name: "grant", Usage: "`ID` given to sweepd monitor link"},
 		},
 	}
 }
@@ -104,27 +88,12 @@ func (c *command) monitorLink(ctx *cliv2.Context) error {
 	if ctx.Bool("viewer") {
 		role = monitor.Viewer
 	}
-	link, err := "", error(nil)
-	if id := ctx.String("grant"); id != "" {
-		link, err = monitor.Grant(ctx.String("state"), id, ctx.String("url"), role, time.Now())
-	} else {
-		link, err = monitor.Link(ctx.String("state"), ctx.String("url"), role, time.Now())
-	}
+	link, err := monitor.Link(ctx.String("state"), ctx.String("url"), role, time.Now())
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
 	_, err = fmt.Fprintln(c.stdout, link)
 	return err
-}
-
-func (c *command) monitorRevoke(ctx *cliv2.Context) error {
-	if err := plain(ctx, "state", "grant"); err != nil {
-		return err
-	}
-	if err := monitor.Revoke(ctx.String("state"), ctx.String("grant")); err != nil {
-		return &cli.Error{Code: cli.Machine, Err: err}
-	}
-	return nil
 }
 
 func (c *command) monitor(ctx *cliv2.Context) error {
@@ -147,7 +116,8 @@ func (c *command) monitor(ctx *cliv2.Context) error {
 	client.User, client.GiveUp = "monitor", masterTime
 	defer client.Close()
 	m, err := monitor.New(monitor.Options{Master: client, State: ctx.String("state"),
-		Prefix: ctx.String("prefix"), Hosts: ctx.StringSlice("host"), Secure: secure, Log: log})
+		Prefix: ctx.String("prefix"), Hosts: ctx.StringSlice("host"),
+		Cluster: ctx.String("cluster"), Secure: secure, Log: log})
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}

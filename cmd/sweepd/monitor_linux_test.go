@@ -123,17 +123,6 @@ func TestMonitor(t *testing.T) {
 		!strings.Contains(page, "there is no such file") {
 		t.Errorf("%d %s", status, page)
 	}
-	const grant = "abcdefghijklmnop"
-	if status, _ := b.login(state, "--grant", grant); status != http.StatusServiceUnavailable {
-		t.Errorf("by a link of a grant: %d", status)
-	}
-	if code, _, stderr := call(t, "monitor", "revoke", "--state", state, "--grant",
-		grant); code != cli.OK {
-		t.Errorf("%d %s", code, stderr)
-	}
-	if page := b.get("/sweeps"); !strings.Contains(page, "Log in") {
-		t.Errorf("after the grant: %s", page)
-	}
 	d.signal(syscall.SIGTERM)
 	if code := d.exitCode(); code != cli.OK {
 		t.Errorf("it ended with %d", code)
@@ -292,10 +281,8 @@ func TestMonitorRefuses(t *testing.T) {
 		"a link with an option more": {[]string{"monitor", "link", "--state", dir, "--listen",
 			"x:1"}, cli.Usage, "--listen is not an option of sweepd monitor link\n  it is an " +
 			"option of `sweepd monitor`"},
-		"a grant of no shape": {[]string{"monitor", "link", "--state", dir, "--grant",
-			"../x"}, cli.Machine, "is not the id of a grant"},
-		"revoke nothing": {[]string{"monitor", "revoke", "--state", dir}, cli.Usage,
-			"missing: --grant"},
+		"a wrong cluster": {append(usual[:5:5], "--cluster", "a;b"), cli.Machine,
+			"invalid cluster name"},
 		"an option of link": {append(usual[:5:5], "--viewer"), cli.Usage, "--viewer is " +
 			"not an option of sweepd monitor\n  it is an option of `sweepd monitor link`"},
 	} {

@@ -82,16 +82,13 @@ func (s Secrets) Rotated(random io.Reader, now time.Time) (Secrets, error) {
 	return fresh, nil
 }
 
-// Tokens are files with new tokens of the monitor, as it reads them when it starts.
-func Tokens(random io.Reader) (files []File, err error) {
-	for _, name := range []string{"token", "viewer-token"} {
-		token := make([]byte, 24)
-		if _, err := io.ReadFull(random, token); err != nil {
-			return nil, fmt.Errorf("make the monitor's tokens: %w", err)
-		}
-		files = append(files, File{name, []byte(hex.EncodeToString(token) + "\n")})
+// Token is the file with a new token of the monitor, as it reads it when it starts.
+func Token(random io.Reader) ([]File, error) {
+	token := make([]byte, 24)
+	if _, err := io.ReadFull(random, token); err != nil {
+		return nil, fmt.Errorf("make the monitor's token: %w", err)
 	}
-	return files, nil
+	return []File{{"token", []byte(hex.EncodeToString(token) + "\n")}}, nil
 }
 
 // Finished returns the secrets without authorities of before.

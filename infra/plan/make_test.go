@@ -515,6 +515,9 @@ func TestTheMonitorCannotReachTheFullSocket(t *testing.T) {
 		if socket != option("master", "--read-socket") || socket == option("master", "--socket") {
 			t.Errorf("the monitor asks at %s; the master has %v", socket, args["master"])
 		}
+		if name := option("monitor", "--cluster"); name != "c" {
+			t.Errorf("the monitor's pages are those of %s", name)
+		}
 		if at := filepath.Dir(socket); mounts["monitor"][at] != l.Read() ||
 			mounts["master"][at] != l.Read() {
 			t.Errorf("%s is %v", at, mounts)

@@ -18,8 +18,8 @@ import (
 // after that hosts that can come back; the next call finds which credentials are outdated
 // (Found.Outdated) and what is to be finished (NeedsRenewal.Rotation).
 
-// MonitorTokens is the value of Secrets.For with which new tokens of the monitor are made.
-const MonitorTokens = "monitor tokens"
+// MonitorToken is the value of Secrets.For with which a new token of the monitor is made.
+const MonitorToken = "monitor token"
 
 // CheckRotation finds what keeps the secrets of a cluster from being rotated, and a rotation that
 // keeps hosts from joining it: they would have the broker take the new passwords, which the other
@@ -139,7 +139,7 @@ func (m *maker) reportedNeed(host string) string {
 	return ""
 }
 
-// monitor adds the steps of the monitor, with its certificate and its tokens.
+// monitor adds the steps of the monitor, with its certificate and its token.
 func (m *maker) monitor(h Host, needs []string) {
 	f := m.found[h.Name]
 	l := f.layout()
@@ -156,13 +156,13 @@ func (m *maker) monitor(h Host, needs []string) {
 		needs = append(needs, h.Name+"/"+stepCertificate)
 	}
 	if m.rotating() {
-		m.add(h.Name, stepTokens, "make new tokens of the monitor",
-			Secrets{Dir: l.Monitor(), For: MonitorTokens, UID: uid, GID: gid}, h.Name+"/"+
+		m.add(h.Name, stepToken, "make a new token of the monitor",
+			Secrets{Dir: l.Monitor(), For: MonitorToken, UID: uid, GID: gid}, h.Name+"/"+
 				stepFolders,
 			h.Name+"/"+stepUsers)
-		needs = append(needs, h.Name+"/"+stepTokens)
+		needs = append(needs, h.Name+"/"+stepToken)
 	}
-	if runs && m.rotating() { // for its tokens: it reads a renewed certificate by itself
+	if runs && m.rotating() { // for its token: it reads a renewed certificate by itself
 		m.add(h.Name, Monitor, "restart the monitor", Restart{m.Container(Monitor), shortGrace},
 			needs...)
 		return

@@ -150,7 +150,7 @@ func (c Cluster) monitorSpec(h Host, f Found, port int) docker.Spec {
 	s.Image = c.baseImage(f)
 	s.Memory = monitorMemory
 	args := []string{"monitor", "--master", path.Join(layout.ReadAt, layout.ReadSocket), "--state",
-		layout.StateAt, "--listen", fmt.Sprintf("0.0.0.0:%d", monitorPort)}
+		layout.StateAt, "--listen", fmt.Sprintf("0.0.0.0:%d", monitorPort), "--cluster", c.Name}
 	published := docker.Port{Host: "127.0.0.1", Port: port, Container: monitorPort}
 	if !c.Exposed {
 		args = append(args, "--published-on-loopback")

@@ -53,7 +53,7 @@ const (
 	stepRemoveWorker  = "remove worker"
 	stepClear         = "clear"
 	stepCertificate   = "certificate"
-	stepTokens        = "tokens"
+	stepToken         = "token"
 )
 
 // Action is what a step does: one of the types below. Each says how it is undone when it or a later
@@ -83,7 +83,7 @@ type (
 	// broker has the new ones.
 	Secrets struct {
 		Dir      string
-		For      string   // Broker, Monitor, MonitorTokens, or a user of the broker
+		For      string   // Broker, Monitor, MonitorToken, or a user of the broker
 		Names    []string // of Monitor: those in its certificate
 		Logins   Logins   // of Broker
 		Renew    bool     // of Broker: it gets a new certificate

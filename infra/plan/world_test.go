@@ -293,7 +293,7 @@ func (w *world) write(t *testing.T, s plan.Step, f *plan.Found) {
 		}
 		w.passwords, w.files, w.signs = kept, kept, w.authority
 		f.Logins = do.Logins
-	case do.For == plan.MonitorTokens:
+	case do.For == plan.MonitorToken:
 		w.tokens++
 	case do.For == broker.Master:
 		w.master, w.trusts[broker.Master] = w.passwords[broker.Master], w.trust()

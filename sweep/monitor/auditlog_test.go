@@ -52,7 +52,7 @@ func TestLoginsAreAudited(t *testing.T) {
 	u, err := url.Parse(link)
 	s.must(err)
 	s.visitor().post("/login", url.Values{"code": {u.Query().Get("code")}})
-	s.visitor().tries(s.token("viewer-token"))
+	s.visitor().tries(s.token())
 	stranger := s.visitor()
 	for range 100 {
 		stranger.tries("guess")
@@ -65,7 +65,7 @@ func TestLoginsAreAudited(t *testing.T) {
 	want := []string{
 		strconv.Itoa(os.Getuid()) + " monitor link role=operator done",
 		"monitor monitor login role=operator way=code from=127.0.0.1 done",
-		"monitor monitor login role=viewer way=token from=127.0.0.1 done",
+		"monitor monitor login role=operator way=token from=127.0.0.1 done",
 	}
 	if got := s.audited("audit.jsonl"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("the audit has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -91,7 +91,7 @@ func TestLoginsAreAudited(t *testing.T) {
 		text, err := os.ReadFile(path)
 		s.must(err)
 		if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 ||
-			strings.Contains(string(text), s.token("viewer-token")) ||
+			strings.Contains(string(text), s.token()) ||
 			strings.Contains(string(text), "guess") {
 			t.Errorf("%s: %v, %v\n%s", name, info.Mode(), err, text)
 		}
@@ -106,7 +106,7 @@ func TestTheAuditOfLoginsIsBounded(t *testing.T) {
 	full := strings.Repeat(strings.Repeat(" ", 1023)+"\n", 512)
 	for range 2 {
 		s.must(os.WriteFile(path, []byte(full), 0o600))
-		s.visitor().tries(s.token("token"))
+		s.visitor().tries(s.token())
 		old, err := os.ReadFile(path + ".1")
 		s.must(err)
 		if got := s.audited("audit.jsonl"); len(got) != 1 || string(old) != full {

@@ -324,6 +324,18 @@ func TestABrowserSeesTheMasterGoAndComeBack(t *testing.T) {
 	}
 }
 
+// A real browser resolves the name of the cluster's pages, and comes in.
+func TestABrowserComesByTheNameOfTheCluster(t *testing.T) {
+	s := newSite(t)
+	s.url = strings.Replace(s.url, "127.0.0.1", "lab.localhost", 1)
+	b := s.open()
+	b.enter()
+	b.sees("Sweeps")
+	if at := js[string](b, "location.host"); !strings.HasPrefix(at, "lab.localhost:") {
+		t.Errorf("the browser is at %s", at)
+	}
+}
+
 // Pages can be read with the keyboard alone, and what a screen reader needs is there.
 func TestByKeyboard(t *testing.T) {
 	s, id, _ := lab(t)

@@ -80,10 +80,10 @@ func Reread(r *http.Request) (text string, size int) {
 	return q.text(), q.size
 }
 
-// OpenTokens returns the tokens of a state folder, and makes those that are not there.
-func OpenTokens(state string) (map[Role]string, error) {
+// OpenToken returns the token of a state folder, and makes it if it is not there.
+func OpenToken(state string) (string, error) {
 	t, err := openTokens(state)
-	return t.tokens, err
+	return t.token, err
 }
 
 // MakeToken makes the file of a token, with a function that makes hard links.

@@ -73,7 +73,7 @@ func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, version int64)
 	v.Caption = caption(by)
 	v.Table = m.groupTable(q, v.Path, s.ID, p.value.Table)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, s.Counts, s.Total)
-	return reply[tasksView]{v, p.freshness}, nil
+	return reply[tasksView]{v, p.asOf}, nil
 }
 
 func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query,
@@ -90,7 +90,7 @@ func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query,
 		m.sweepColumns(s.Record.Schema().With(p.value.rows), p.value.rows))
 	v.Caption = "Tasks of " + human.Visible(s.ID)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, s.Counts, s.Total)
-	return reply[tasksView]{v, p.freshness}, nil
+	return reply[tasksView]{v, p.asOf}, nil
 }
 
 func caption(by []string) string {

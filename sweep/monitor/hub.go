@@ -30,7 +30,7 @@ const (
 // at, however many look. A reader is told the newest version of its topic; one that is slow skips
 // those between, and nobody waits for it.
 type hub struct {
-	answers    *answerCache
+	answers    *answers
 	master     *api.Client
 	throughput throughput
 	goroutines sync.WaitGroup
@@ -56,7 +56,7 @@ type topic struct {
 	stopFollowing context.CancelFunc
 }
 
-func newHub(m *answerCache, c *api.Client) *hub {
+func newHub(m *answers, c *api.Client) *hub {
 	return &hub{answers: m, master: c, topics: map[string]*topic{}}
 }
 

@@ -48,25 +48,25 @@ func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 	if r.PostForm.Has(linkForm) {
 		way = linkForm
 	}
-	var in loginLink
+	var role Role
 	if way == linkForm {
-		in = m.tokens.redeemLink(r.PostForm.Get(linkForm), m.o.Now())
+		role = m.tokens.redeemLink(r.PostForm.Get(linkForm), m.o.Now())
 		e.Wrong = "This link was used already, or is older than " + seconds(LinkLife) +
 			". Get a new one, or log in with the token."
 	} else {
-		in.Role = m.tokens.role(strings.TrimSpace(r.PostForm.Get(tokenForm)))
+		role = m.tokens.role(strings.TrimSpace(r.PostForm.Get(tokenForm)))
 		e.Wrong = "That is not the token."
 	}
-	if in.Role == Nobody {
+	if role == Nobody {
 		m.o.Log.Warn("wrong login", "way", way, "from", r.RemoteAddr)
 		m.recorded(m.auditLog.loginRefused(way, r.RemoteAddr, m.o.Now()))
 		return m.showLogin(w, http.StatusForbidden, e)
 	}
 	m.sessions.end(m.sessionID(r.Request))
-	m.setSessionID(w, m.sessions.begin(in.Role, in.Grant))
-	m.o.Log.Info("login", "role", in.Role.String(), "way", way, "from", r.RemoteAddr)
+	m.setSessionID(w, m.sessions.begin(role))
+	m.o.Log.Info("login", "role", role.String(), "way", way, "from", r.RemoteAddr)
 	m.recorded(m.auditLog.accepted("login",
-		"role="+in.Role.String()+" way="+way+" from="+hostOf(r.RemoteAddr), m.o.Now()))
+		"role="+role.String()+" way="+way+" from="+hostOf(r.RemoteAddr), m.o.Now()))
 	m.redirect(w, e.Next)
 	return nil
 }

@@ -23,41 +23,39 @@ func (v *visitor) tries(token string) page {
 func TestLoginWithTheToken(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	for name, role := range map[string]string{"token": "operator", "viewer-token": "viewer"} {
-		v := s.visitor()
-		if p := v.tries("guess"); p.status != http.StatusForbidden ||
-			!strings.Contains(p.text, "That is not the token.") {
-			t.Errorf("%d %s", p.status, p.text)
-		}
-		p := v.post("/login",
-			url.Values{"token": {" " + s.token(name) + "\n"}, "next": {"/workers"}})
-		if p.status != http.StatusSeeOther || p.header.Get("Location") != "/workers" {
-			t.Errorf("%d %v", p.status, p.header)
-		}
-		var session string
-		for _, c := range p.header.Values("Set-Cookie") {
-			if strings.HasPrefix(c, "monitor-") {
-				session = c
-			}
-		}
-		if !strings.Contains(session, "HttpOnly") ||
-			!strings.Contains(session, "SameSite=Strict") || !strings.Contains(session, "Path=/") ||
-			strings.Contains(session, s.token(name)) {
-			t.Errorf("cookie %q", session)
-		}
-		has(t, v.get("/workers"), `class="role">`+role+`<`)
-		if p := v.get("/login"); p.status != http.StatusSeeOther {
-			t.Errorf("login again: %d", p.status)
-		}
-		if p := v.post("/logout", url.Values{}); p.status != http.StatusSeeOther {
-			t.Errorf("logout: %d", p.status)
-		}
-		if p := v.get("/workers"); p.status != http.StatusSeeOther {
-			t.Errorf("after the logout: %d", p.status)
+	v := s.visitor()
+	if p := v.tries("guess"); p.status != http.StatusForbidden ||
+		!strings.Contains(p.text, "That is not the token.") {
+		t.Errorf("%d %s", p.status, p.text)
+	}
+	p := v.post("/login",
+		url.Values{"token": {" " + s.token() + "\n"}, "next": {"/workers"}})
+	if p.status != http.StatusSeeOther || p.header.Get("Location") != "/workers" {
+		t.Errorf("%d %v", p.status, p.header)
+	}
+	var session string
+	for _, c := range p.header.Values("Set-Cookie") {
+		if strings.HasPrefix(c, "monitor-") {
+			session = c
 		}
 	}
+	if !strings.Contains(session, "HttpOnly") ||
+		!strings.Contains(session, "SameSite=Strict") || !strings.Contains(session, "Path=/") ||
+		strings.Contains(session, s.token()) {
+		t.Errorf("cookie %q", session)
+	}
+	has(t, v.get("/workers"), `class="role">operator<`)
+	if p := v.get("/login"); p.status != http.StatusSeeOther {
+		t.Errorf("login again: %d", p.status)
+	}
+	if p := v.post("/logout", url.Values{}); p.status != http.StatusSeeOther {
+		t.Errorf("logout: %d", p.status)
+	}
+	if p := v.get("/workers"); p.status != http.StatusSeeOther {
+		t.Errorf("after the logout: %d", p.status)
+	}
 	if log := s.log.String(); !strings.Contains(log, "wrong login") ||
-		strings.Contains(log, s.token("token")) || strings.Contains(log, "guess") {
+		strings.Contains(log, s.token()) || strings.Contains(log, "guess") {
 		t.Errorf("log: %s", log)
 	}
 }
@@ -69,7 +67,7 @@ func TestWhereALoginLeads(t *testing.T) {
 		"": "/sweeps", "//evil.example": "/sweeps", "https://evil.example": "/sweeps",
 		`/\evil.example`: "/sweeps", "/\t/evil.example": "/sweeps"} {
 		v := s.visitor()
-		if p := v.post("/login", url.Values{"token": {s.token("token")},
+		if p := v.post("/login", url.Values{"token": {s.token()},
 			"next": {next}}); p.header.Get("Location") != want {
 			t.Errorf("%q leads to %q", next, p.header.Get("Location"))
 		}
@@ -151,7 +149,7 @@ func TestWrongTriesOfStrangersKeepNobodyOut(t *testing.T) {
 			}
 		}
 	}
-	if p := s.visitor().tries(s.token("token")); p.status != http.StatusSeeOther {
+	if p := s.visitor().tries(s.token()); p.status != http.StatusSeeOther {
 		t.Errorf("the right token after wrong ones: %d %s", p.status, p.text)
 	}
 	s.enter(monitor.Operator) // by a link
@@ -206,14 +204,15 @@ func TestWhatBrowsersAreToldWithTLS(t *testing.T) {
 		prefix, host string
 		cookie, hsts string
 	}{
-		"TLS": {true, "", "gpu1.example:5555", "__Host-monitor-", "max-age=604800"},
-		"TLS below a prefix": {true, "/lab", "gpu1.example", "__Secure-monitor-",
+		"TLS": {true, "", "gpu1.example:5555", "__Host-monitor-lab=", "max-age=604800"},
+		"TLS below a prefix": {true, "/lab", "gpu1.example", "__Secure-monitor-lab=",
 			"max-age=604800"},
-		"TLS on loopback":     {true, "", "127.0.0.1:5555", "__Host-monitor-", ""},
-		"TLS on localhost":    {true, "", "localhost:5555", "__Host-monitor-", ""},
-		"TLS by IPv6":         {true, "", "[::1]:5555", "__Host-monitor-", ""},
-		"a tunnel":            {false, "", "127.0.0.1:5555", "monitor-", ""},
-		"no TLS at this side": {false, "/lab", "gpu1.example", "monitor-", ""},
+		"TLS on loopback":     {true, "", "127.0.0.1:5555", "__Host-monitor-lab=", ""},
+		"TLS on localhost":    {true, "", "localhost:5555", "__Host-monitor-lab=", ""},
+		"TLS by its own name": {true, "", "lab.localhost:5555", "__Host-monitor-lab=", ""},
+		"TLS by IPv6":         {true, "", "[::1]:5555", "__Host-monitor-lab=", ""},
+		"a tunnel":            {false, "", "127.0.0.1:5555", "monitor-lab=", ""},
+		"no TLS at this side": {false, "/lab", "gpu1.example", "monitor-lab=", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -221,7 +220,7 @@ func TestWhatBrowsersAreToldWithTLS(t *testing.T) {
 				o.Secure, o.Prefix, o.Hosts = c.secure, c.prefix, []string{"gpu1.example"}
 			})
 			p := s.visitor().do(http.MethodPost, "/login",
-				url.Values{"token": {s.token("token")}}.Encode(), func(r *http.Request) {
+				url.Values{"token": {s.token()}}.Encode(), func(r *http.Request) {
 					r.Host = c.host
 					r.Header.Set("Origin", "http://"+c.host)
 				})
@@ -249,7 +248,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		if p := lively.get("/sweeps"); p.status != http.StatusOK {
 			t.Fatal(p.status)
 		}
-		if p := s.visitor().tries(s.token("token")); p.status != http.StatusSeeOther {
+		if p := s.visitor().tries(s.token()); p.status != http.StatusSeeOther {
 			t.Fatal(p.status)
 		}
 	}
@@ -257,7 +256,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		t.Errorf("who was silent longest is still in: %d", p.status)
 	}
 	if p := viewer.get("/sweeps"); p.status != http.StatusOK {
-		t.Errorf("those who logged in with another token have logged out a viewer: %d", p.status)
+		t.Errorf("operators who logged in have logged out a viewer: %d", p.status)
 	}
 }
 
@@ -279,7 +278,7 @@ func TestTokensAreFilesOfTheirOwner(t *testing.T) {
 	if err != nil || len(first) < 27 {
 		t.Fatalf("%q %v", first, err)
 	}
-	for _, name := range []string{".", "links", "token", "viewer-token"} {
+	for _, name := range []string{".", "links", "token"} {
 		info, err := os.Stat(filepath.Join(state, name))
 		if err != nil || info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s: %v %v", name, info.Mode(), err)
@@ -309,10 +308,6 @@ func TestTokensAreFilesOfTheirOwner(t *testing.T) {
 		"has less than 26 characters": func() error {
 			return os.WriteFile(path, []byte("correct horse battery sta\n"), 0o600)
 		},
-		"are the same": func() error {
-			text, _ := os.ReadFile(filepath.Join(state, "viewer-token"))
-			return os.WriteFile(path, text, 0o600)
-		},
 	} {
 		_ = os.Remove(path)
 		if err := os.WriteFile(path, first, 0o600); err != nil {
@@ -329,6 +324,11 @@ func TestTokensAreFilesOfTheirOwner(t *testing.T) {
 	for _, prefix := range []string{"lab", "/lab//x", "/../x", "/{x}", "/a b"} {
 		if _, err := monitor.New(monitor.Options{State: t.TempDir(), Prefix: prefix}); err == nil {
 			t.Errorf("the prefix %q is taken", prefix)
+		}
+	}
+	for _, name := range []string{"a b", "a;b", "-a", "A", "a/b"} {
+		if _, err := monitor.New(monitor.Options{State: t.TempDir(), Cluster: name}); err == nil {
+			t.Errorf("the cluster %q is taken", name)
 		}
 	}
 }

@@ -27,7 +27,6 @@ const linkFolder = "links"
 // loginLink is the content of a link's file.
 type loginLink struct {
 	Role    Role      `json:"role"`
-	Grant   string    `json:"grant,omitempty"` // what its session stands on; "": on nothing
 	Expires time.Time `json:"expires"`
 }
 
@@ -39,7 +38,26 @@ func Link(state, base string, role Role, now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return makeLink(state, at, loginLink{Role: role}, now)
+	if err := removeUnused(filepath.Join(state, linkFolder), now); err != nil {
+		return "", err
+	}
+	code := rand.Text()
+	text, err := json.Marshal(loginLink{role, now.Add(LinkLife).UTC()})
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(linkFile(state, code), text, 0o600); err != nil {
+		return "", fmt.Errorf("make a login link: %w", err)
+	}
+	uid := os.Getuid()
+	made := core.AuditEntry{Time: now, UID: &uid, Action: "link", Detail: "role=" + role.String(),
+		Outcome: core.AuditDone}
+	if err := appendEntry(filepath.Join(state, acceptedFile), made); err != nil {
+		return "", errors.Join(err, os.Remove(linkFile(state, code)))
+	}
+	at = at.JoinPath("login")
+	at.RawQuery = url.Values{"code": {code}}.Encode()
+	return at.String(), nil
 }
 
 // checkLink reads the monitor's address, and makes sure that there is a monitor.
@@ -50,36 +68,11 @@ func checkLink(state, base string) (*url.URL, error) {
 		return nil, fmt.Errorf("%q is not the address of a monitor: write http://HOST:PORT/, and "+
 			"the prefix if it has one", base)
 	}
-	if _, err := os.Stat(filepath.Join(state, tokenFiles[Operator])); err != nil {
+	if _, err := os.Stat(filepath.Join(state, tokenFile)); err != nil {
 		return nil, fmt.Errorf("%s is not the state folder of a monitor that was started: %w",
 			state, err)
 	}
 	return at, nil
-}
-
-func makeLink(state string, at *url.URL, l loginLink, now time.Time) (string, error) {
-	folder := filepath.Join(state, linkFolder)
-	if err := removeOlder(folder, now, 2*LinkLife); err != nil {
-		return "", err
-	}
-	code := rand.Text()
-	l.Expires = now.Add(LinkLife).UTC()
-	text, err := json.Marshal(l)
-	if err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(linkFile(state, code), text, 0o600); err != nil {
-		return "", fmt.Errorf("make a login link: %w", err)
-	}
-	uid := os.Getuid()
-	made := core.AuditEntry{Time: now, UID: &uid, Action: "link", Detail: "role=" + l.Role.String(),
-		Outcome: core.AuditDone}
-	if err := appendEntry(filepath.Join(state, acceptedFile), made); err != nil {
-		return "", errors.Join(err, os.Remove(linkFile(state, code)))
-	}
-	at = at.JoinPath("login")
-	at.RawQuery = url.Values{"code": {code}}.Encode()
-	return at.String(), nil
 }
 
 func linkFile(state, code string) string {
@@ -87,16 +80,15 @@ func linkFile(state, code string) string {
 	return filepath.Join(state, linkFolder, hex.EncodeToString(sum[:]))
 }
 
-// removeOlder removes the files of a folder that are older than age: links that nobody used in
-// time, and grants whose sessions are over.
-func removeOlder(folder string, now time.Time, age time.Duration) error {
+// removeUnused removes the files of links that nobody used in time.
+func removeUnused(folder string, now time.Time) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return fmt.Errorf("make a login link: %w", err)
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && now.Sub(info.ModTime()) > age {
+		if err == nil && now.Sub(info.ModTime()) > 2*LinkLife {
 			err = os.Remove(filepath.Join(folder, e.Name()))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -106,20 +98,21 @@ func removeOlder(folder string, now time.Time, age time.Duration) error {
 	return nil
 }
 
-// redeemLink uses up the code of a link; a link of Nobody if it is invalid, used, expired or
-// revoked.
-func (k tokens) redeemLink(code string, now time.Time) (p loginLink) {
+// redeemLink uses up the code of a link, and returns its role; Nobody if the link is invalid, used
+// or expired.
+func (k tokens) redeemLink(code string, now time.Time) Role {
 	if !codeShape.MatchString(code) {
-		return loginLink{}
+		return Nobody
 	}
 	path := linkFile(k.state, code)
 	text, err := os.ReadFile(path)
 	if err != nil || os.Remove(path) != nil {
-		return loginLink{}
+		return Nobody
 	}
-	if json.Unmarshal(text, &p) != nil || now.After(p.Expires) || tokenFiles[p.Role] == "" ||
-		p.Grant != "" && !grants(k.state).holds(p.Grant) {
-		return loginLink{}
+	var l loginLink
+	if json.Unmarshal(text, &l) != nil || now.After(l.Expires) ||
+		l.Role != Viewer && l.Role != Operator {
+		return Nobody
 	}
-	return p
+	return l.Role
 }

@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -25,6 +24,9 @@ func allowed(named []string) map[string]bool {
 func hostOnly(host string) string {
 	return strings.ToLower((&url.URL{Host: host}).Hostname())
 }
+
+// localDomain is the domain whose names are all the machine's own (RFC 6761).
+const localDomain = ".localhost"
 
 // isLoopback reports whether a host is the browser's own machine.
 func isLoopback(host string) bool {
@@ -74,7 +76,7 @@ func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if m.o.Secure && !isLoopback(host) {
 		w.Header().Set("Strict-Transport-Security", strictTransport)
 	}
-	if !m.hosts[host] && !m.sessions.grants.allows(host) {
+	if !m.hosts[host] {
 		_ = plain(out, http.StatusMisdirectedRequest,
 			"unknown host: start the monitor with --host for each name that browsers use")
 		return
@@ -86,9 +88,6 @@ func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (m *Monitor) guarded(route route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
 		r := &request{Request: hr, session: m.sessions.find(m.sessionID(hr))}
-		if r.session != nil {
-			r.Request = hr.WithContext(context.WithValue(hr.Context(), slotsKey{}, r.session.slots))
-		}
 		err := m.admit(w, r, route)
 		if err == nil {
 			err = route.do(m, w, r)

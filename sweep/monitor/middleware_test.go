@@ -163,7 +163,9 @@ func TestNamesOfHosts(t *testing.T) {
 	s := newSite(t, func(o *monitor.Options) { o.Hosts = []string{"Monitor.Lab"} })
 	v := s.visitor()
 	for host, want := range map[string]int{"monitor.lab": 200, "monitor.lab:8443": 200,
-		"127.0.0.1": 200, "lab": 421, "x.monitor.lab": 421} {
+		"127.0.0.1": 200, "lab": 421, "x.monitor.lab": 421,
+		"lab.localhost": 200, "LAB.localhost:1": 200, "lab.localhost.evil.example": 421,
+		"x.lab.localhost": 421, "other.localhost": 421} {
 		if status, _ := v.status("GET", "/login", func(r *http.Request) {
 			r.Host = host
 		}); status != want {

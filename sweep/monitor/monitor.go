@@ -40,6 +40,9 @@ type Options struct {
 	// Hosts are the names under which browsers may come, beside 127.0.0.1, localhost and [::1],
 	// without ports.
 	Hosts []string
+	// Cluster is whose pages these are: browsers may come to CLUSTER.localhost, and the cookie has
+	// its name; "": there is no such host.
+	Cluster string
 	// Secure tells that browsers come with TLS: cookies are then sent with nothing else.
 	Secure bool
 	Log    *slog.Logger     // logins, and faults of this program; nil: nothing
@@ -56,7 +59,7 @@ type Monitor struct {
 	tokens    tokens
 	sessions  *sessions
 	auditLog  *auditLog
-	answers   *answerCache
+	answers   *answers
 	hub       *hub
 	templates map[string]pageTemplate // by page
 }
@@ -73,15 +76,22 @@ func New(o Options) (*Monitor, error) {
 	if o.Prefix != "" && !prefixShape.MatchString(o.Prefix) {
 		return nil, errors.New("invalid prefix " + o.Prefix + ": write it as /lab/monitor")
 	}
+	if o.Cluster != "" {
+		if !clusterShape.MatchString(o.Cluster) {
+			return nil, errors.New("invalid cluster name " + o.Cluster + ": write it as in " +
+				"config.yml")
+		}
+		o.Hosts = append([]string{o.Cluster + localDomain}, o.Hosts...)
+	}
 	k, err := openTokens(o.State)
 	if err != nil {
 		return nil, err
 	}
 	m := &Monitor{o: o, mux: http.NewServeMux(), tokens: k, hosts: allowed(o.Hosts),
-		sessions:  newSessions(o.Now, grants(o.State)),
+		sessions:  newSessions(o.Now),
 		auditLog:  &auditLog{state: o.State},
-		templates: parseTemplates()}
-	m.answers = newAnswerCache(o.Now, o.Log)
+		templates: parseTemplates(),
+		answers:   newAnswers(o.Now)}
 	m.hub = newHub(m.answers, o.Master)
 	for _, r := range routes() {
 		m.mux.Handle(r.method+" "+o.Prefix+r.path, m.guarded(r))
@@ -92,8 +102,8 @@ func New(o Options) (*Monitor, error) {
 
 // Close ends what the monitor asks the master for readers.
 func (m *Monitor) Close() {
-	m.hub.close()
 	m.answers.close()
+	m.hub.close()
 }
 
 // readTimeout bounds how long a request with its form takes to arrive.
@@ -105,6 +115,6 @@ const readTimeout = 20 * time.Second
 func (m *Monitor) Run(ctx context.Context, l net.Listener) error {
 	defer m.Close()
 	server := httpserver.Server{Handler: m, ReadTimeout: readTimeout, Log: m.o.Log,
-		Closing: m.hub.close} // live streams end: browsers try again
+		Closing: m.Close} // live streams end: browsers try again
 	return server.Run(ctx, l)
 }

@@ -41,7 +41,7 @@ type content struct {
 	title    string
 	view     any
 	warnings []string // of the master
-	freshness
+	asOf     time.Time
 }
 
 // frame is what templates see: what is around every page, and its view.
@@ -78,8 +78,6 @@ func (m *Monitor) part(w http.ResponseWriter, r *request, p page) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Monitor-Version", strconv.FormatInt(c.version, 10))
-	w.Header().Set("Monitor-Rest", strconv.FormatInt(c.reusableFor.Milliseconds(), 10))
 	return m.write(w, http.StatusOK, p.name, "region",
 		m.around(r, frame{View: c.view, Warnings: c.warnings, At: c.asOf}))
 }

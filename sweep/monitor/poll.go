@@ -28,16 +28,16 @@ func (h *hub) askWorkers(ctx context.Context, version int64) (reply[[]core.Worke
 // poll asks for the sweeps and the workers until ctx ends.
 func (h *hub) poll(ctx context.Context) {
 	for {
-		rest := h.pollOnce(ctx)
+		h.pollOnce(ctx)
 		select {
-		case <-time.After(max(notifyInterval, rest)):
+		case <-time.After(notifyInterval):
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-func (h *hub) pollOnce(ctx context.Context) (rest time.Duration) {
+func (h *hub) pollOnce(ctx context.Context) {
 	version := h.answers.clock.Add(1)
 	s, err := h.askSweeps(ctx, version)
 	if err == nil {
@@ -46,12 +46,10 @@ func (h *hub) pollOnce(ctx context.Context) (rest time.Duration) {
 		if w, err = h.askWorkers(ctx, version); err == nil {
 			h.compareWorkers(w.value)
 		}
-		rest = w.reusableFor
 	}
 	if ctx.Err() == nil {
 		h.setReachability(err)
 	}
-	return max(rest, s.reusableFor)
 }
 
 // setReachability notes whether the master answers, and why not. When that changes everybody is

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -20,10 +21,7 @@ const (
 
 // session is a logged-in user.
 type session struct {
-	role  Role
-	grant string // it ends with it; "": it stands on none
-	// one for each question in flight that it asked
-	slots chan struct{}
+	role Role
 	// streams that it reads; the hub's mutex guards it
 	readers int
 
@@ -32,24 +30,22 @@ type session struct {
 
 // sessions are found by a hash of what the cookie holds, so that nothing in memory opens one.
 type sessions struct {
-	now    func() time.Time
-	grants grants
-	mu     sync.Mutex
-	all    map[[sha256.Size]byte]*session
+	now func() time.Time
+	mu  sync.Mutex
+	all map[[sha256.Size]byte]*session
 }
 
-func newSessions(now func() time.Time, g grants) *sessions {
-	return &sessions{now: now, grants: g, all: map[[sha256.Size]byte]*session{}}
+func newSessions(now func() time.Time) *sessions {
+	return &sessions{now: now, all: map[[sha256.Size]byte]*session{}}
 }
 
-// begin makes a session that ends with a grant, if it names one; the id is for the cookie.
-func (s *sessions) begin(role Role, grant string) (id string) {
+// begin makes a session; the id is for the cookie.
+func (s *sessions) begin(role Role) (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(role)
 	id = rand.Text()
-	s.all[sha256.Sum256([]byte(id))] = &session{role: role, grant: grant,
-		slots: make(chan struct{}, maxSessionQueries), since: s.now(), seen: s.now()}
+	s.all[sha256.Sum256([]byte(id))] = &session{role: role, since: s.now(), seen: s.now()}
 	return id
 }
 
@@ -88,8 +84,7 @@ func (s *sessions) lookup(id string) *session {
 	key, now := sha256.Sum256([]byte(id)), s.now()
 	have := s.all[key]
 	if have != nil && (now.Sub(have.seen) > sessionIdleTimeout ||
-		now.Sub(have.since) > sessionMaxAge ||
-		have.grant != "" && !s.grants.holds(have.grant)) {
+		now.Sub(have.since) > sessionMaxAge) {
 		delete(s.all, key)
 		return nil
 	}
@@ -103,11 +98,11 @@ func (s *sessions) end(id string) {
 }
 
 // sessionCookie returns the name and path of the cookie with a session's id. Browsers keep the
-// cookies of a host for all its ports: the name has a part that other monitors do not. What comes
-// before it makes browsers refuse such a cookie from who has no TLS, and with __Host- from the
-// host's neighbours of the same domain.
+// cookies of a host for all its ports: the name has that of the cluster. What comes before it makes
+// browsers refuse such a cookie from who has no TLS, and with __Host- from the host's neighbours of
+// the same domain.
 func (m *Monitor) sessionCookie() (name, path string) {
-	name, path = "monitor-"+m.tokens.name(), m.o.Prefix+"/"
+	name, path = strings.TrimSuffix("monitor-"+m.o.Cluster, "-"), m.o.Prefix+"/"
 	switch {
 	case m.o.Secure && m.o.Prefix == "":
 		return "__Host-" + name, path

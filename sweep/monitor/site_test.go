@@ -81,7 +81,7 @@ func newSite(t *testing.T, change ...func(*monitor.Options)) *site {
 		}
 		return &notingConn{c, s.asked}, nil
 	})
-	o := monitor.Options{Master: client, State: s.state(),
+	o := monitor.Options{Master: client, State: s.state(), Cluster: "lab",
 		Log: slog.New(slog.NewTextHandler(s.log, nil)), Now: s.clock}
 	for _, c := range change {
 		c(&o)

@@ -59,7 +59,7 @@ func (m *Monitor) loadSweeps(r *request) (*content, error) {
 	}
 	number, _ := strconv.Atoi(r.URL.Query().Get("page")) // what is none is the first
 	v := m.sweepsPage(all.value, number, all.asOf)
-	return m.warned(r, &content{title: "Sweeps", view: v, freshness: all.freshness}), nil
+	return m.warned(r, &content{title: "Sweeps", view: v, asOf: all.asOf}), nil
 }
 
 // warned adds what the master warns of; nothing when it is away, which the page says by itself.
@@ -71,7 +71,6 @@ func (m *Monitor) warned(r *request, c *content) *content {
 	for _, w := range h.value.Warnings {
 		c.warnings = append(c.warnings, w.String())
 	}
-	c.freshness = c.with(h.freshness)
 	return c
 }
 

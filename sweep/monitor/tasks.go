@@ -74,20 +74,20 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 	}
 	line, v := m.line(s.value.Summary, s.asOf), p.value
 	v.Sweep = &line
-	c := m.warned(r, &content{title: line.ID, freshness: p.freshness.with(s.freshness)})
+	c := m.warned(r, &content{title: line.ID, asOf: p.asOf})
 	if !s.value.Record.Objective.IsZero() {
 		b, err := m.askBest(r.Context(), s.value, version)
 		if err != nil {
 			return nil, err
 		}
-		v.Best, c.freshness = m.best(s.value, b.value), c.with(b.freshness)
+		v.Best = m.best(s.value, b.value)
 	}
 	if hasFailures(s.value) {
 		f, err := m.askFailures(r.Context(), s.value, version)
 		if err != nil {
 			return nil, err
 		}
-		v.Failed, c.freshness = m.failures(s.value, f.value), c.with(f.freshness)
+		v.Failed = m.failures(s.value, f.value)
 	}
 	c.view = v
 	return c, nil
@@ -127,7 +127,7 @@ func (m *Monitor) loadTasks(r *request) (*content, error) {
 	v.Caption = "Tasks"
 	counts, total := sum(all.value)
 	v.States = stateLinks(v.Path, q, counts, total)
-	return &content{title: "Tasks", view: v, freshness: p.freshness.with(all.freshness)}, nil
+	return &content{title: "Tasks", view: v, asOf: p.asOf}, nil
 }
 
 // sum counts the tasks of all sweeps.

@@ -2,8 +2,6 @@ package monitor
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,46 +12,27 @@ import (
 	"syscall"
 )
 
-// tokenFiles are the files of the tokens in the state folder, by role. The text of one
-// logs in with its role.
-var tokenFiles = map[Role]string{Operator: "token", Viewer: "viewer-token"}
+// tokenFile is the file in the state folder whose text logs in an operator.
+const tokenFile = "token"
 
 // shortestToken is how many characters a token has at least: those of a made one. Wrong tries are
 // not limited.
 const shortestToken = 26
 
-// tokens are what opens a monitor.
-type tokens struct {
-	state  string
-	tokens map[Role]string
-}
+// tokens are what opens a monitor: the token, and the links in its state folder.
+type tokens struct{ state, token string }
 
-// openTokens reads the tokens, and makes those that are not there.
-func openTokens(state string) (tokens, error) {
-	k := tokens{state: state, tokens: map[Role]string{}}
-	for _, folder := range []string{linkFolder, grantFolder} {
-		if err := os.MkdirAll(filepath.Join(state, folder), 0o700); err != nil {
-			return k, fmt.Errorf("make the monitor's state folder: %w", err)
-		}
+// openTokens reads the token, and makes it if it is not there.
+func openTokens(state string) (k tokens, err error) {
+	if err := os.MkdirAll(filepath.Join(state, linkFolder), 0o700); err != nil {
+		return k, fmt.Errorf("make the monitor's state folder: %w", err)
 	}
-	for role, name := range tokenFiles {
-		token, err := openToken(filepath.Join(state, name))
-		if err != nil {
-			return k, err
-		}
-		k.tokens[role] = token
-	}
-	if equalSecrets(k.tokens[Viewer], k.tokens[Operator]) {
-		return k,
-			fmt.Errorf(
-				"the monitor's tokens in %s are the same; remove one of the files, and it is "+
-					"made anew", state)
-	}
-	return k, nil
+	token, err := openToken(filepath.Join(state, tokenFile))
+	return tokens{state, token}, err
 }
 
 // openToken reads a token that only its owner may read, or makes it. An empty file has no token: a
-// start of an earlier release that was killed has left it.
+// start that was killed has left it.
 func openToken(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -123,19 +102,10 @@ func writeToken(f *os.File, text string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// role returns whose token this is. Every token is compared, whichever it is.
+// role returns whose token this is.
 func (k tokens) role(token string) Role {
-	found := Nobody
-	for role, have := range k.tokens {
-		if equalSecrets(token, have) {
-			found = role
-		}
+	if equalSecrets(token, k.token) {
+		return Operator
 	}
-	return found
-}
-
-// name tells the cookies of this monitor from those of others, and says nothing about its tokens.
-func (k tokens) name() string {
-	sum := sha256.Sum256([]byte("the name of cookies: " + k.tokens[Operator]))
-	return hex.EncodeToString(sum[:4])
+	return Nobody
 }

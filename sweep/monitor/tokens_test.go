@@ -7,24 +7,22 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"mlframework/sweep/monitor"
 )
 
-// Monitors that start for the first time at one moment have the same tokens, and leave nothing else
-// beside them.
+// Monitors that start for the first time at one moment have the same token, and leave nothing else
+// beside it.
 func TestFirstStartsAtOneMoment(t *testing.T) {
 	t.Parallel()
 	for range 20 {
 		state, begin := t.TempDir(), make(chan struct{})
-		var opened [8]map[monitor.Role]string
+		var opened [8]string
 		var starts sync.WaitGroup
 		for i := range opened {
 			starts.Go(func() {
 				<-begin
 				var err error
-				if opened[i], err = monitor.OpenTokens(state); err != nil {
+				if opened[i], err = monitor.OpenToken(state); err != nil {
 					t.Error(err)
 				}
 			})
@@ -32,18 +30,16 @@ func TestFirstStartsAtOneMoment(t *testing.T) {
 		close(begin)
 		starts.Wait()
 		for _, o := range opened {
-			if diff := cmp.Diff(opened[0], o); diff != "" {
-				t.Fatalf("another token (-first +other):\n%s", diff)
+			if o != opened[0] {
+				t.Fatalf("tokens %q and %q", opened[0], o)
 			}
 		}
 		if files, err := filepath.Glob(filepath.Join(state, ".*")); err != nil || len(files) > 0 {
 			t.Errorf("left: %v, %v", files, err)
 		}
-		for _, name := range []string{"token", "viewer-token"} {
-			info, err := os.Stat(filepath.Join(state, name))
-			if err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("%s: %v, %v", name, info, err)
-			}
+		info, err := os.Stat(filepath.Join(state, "token"))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info, err)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"mlframework/sweep/monitor"
@@ -64,17 +63,10 @@ func (v *visitor) get(path string, change ...func(*http.Request)) page {
 	return v.do(http.MethodGet, path, "", change...)
 }
 
-// renew fetches a part of a page until it is of a version, as a page does: an answer that took
-// long is given again for a while.
-func (v *visitor) renew(path string, version int64) (p page) {
+// renew fetches a part of a page that is as new as a version.
+func (v *visitor) renew(path string, version int64) page {
 	v.s.t.Helper()
-	v.s.until(fmt.Sprintf("%s of version %d", path, version), func() bool {
-		p = v.get(fmt.Sprintf("%s?version=%d", path, version))
-		shown, err := strconv.ParseInt(p.header.Get("Monitor-Version"), 10, 64)
-		v.s.must(err)
-		return shown >= version
-	})
-	return p
+	return v.get(fmt.Sprintf("%s?version=%d", path, version))
 }
 
 // post sends a form as a page of the monitor would.
@@ -105,9 +97,9 @@ func (s *site) prefix() string {
 	return u.Path
 }
 
-func (s *site) token(name string) string {
+func (s *site) token() string {
 	s.t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.state(), name))
+	text, err := os.ReadFile(filepath.Join(s.state(), "token"))
 	s.must(err)
 	return strings.TrimSpace(string(text))
 }

@@ -62,7 +62,7 @@ func (m *Monitor) loadWorkers(r *request) (*content, error) {
 		}
 	}
 	v.addGPUs(all.value)
-	return &content{title: "Workers", view: v, freshness: all.freshness}, nil
+	return &content{title: "Workers", view: v, asOf: all.asOf}, nil
 }
 
 func (m *Monitor) worker(w core.Worker, now time.Time) workerLine {

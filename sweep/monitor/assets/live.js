@@ -78,25 +78,25 @@ async function renew() {
     return;
   }
   fetching = true;
-  let rest = 0;
+  const version = wanted;
+  const begun = Date.now();
   try {
     const url = new URL(region.dataset.part, location.href);
-    url.searchParams.set("version", wanted);
+    url.searchParams.set("version", version);
     const answer = await fetch(url, { cache: "no-store" });
     if (answer.status === 401 || answer.status === 404) {
       location.reload();
       return;
     }
     if (answer.ok) {
-      rest = Number(answer.headers.get("Monitor-Rest")) || 0;
-      shown = Number(answer.headers.get("Monitor-Version")) || wanted;
+      shown = version;
       replace(await answer.text());
     }
   } catch {
     // the stream says when the monitor is away
   } finally {
     fetching = false;
-    next = Date.now() + Math.max(soonest, rest);
+    next = Date.now() + Math.max(soonest, Date.now() - begun); // what takes long is asked for less often
     plan();
   }
 }
