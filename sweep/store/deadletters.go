@@ -186,7 +186,7 @@ func scanDeadLetter(row interface{ Scan(...any) error }) (l task.DeadLetter, err
 	var died sql.NullInt64
 	err = row.Scan(&l.ID, &l.Queue, &l.Reason, &died, &l.Worker, &l.Sender.User, &l.Sender.Key,
 		&l.Size, &l.Body)
-	// masters before stored any time that a worker wrote, also one that JSON cannot say
+	// a worker may have written one that JSON cannot say
 	if at := time.UnixMicro(died.Int64).UTC(); died.Valid && at.Year() >= 1 && at.Year() <= 9999 {
 		l.Time = at
 	}

@@ -82,7 +82,7 @@ func TestDeadLettersAreListedAndDropped(t *testing.T) {
 	}
 }
 
-// A time that JSON cannot say, which masters of the version before stored, is not known.
+// A time that JSON cannot say, which a worker may say, is not known.
 func TestTheTimeOfADeadLetterCanBeSaid(t *testing.T) {
 	t.Parallel()
 	s, _ := begin(t, newRecord())
@@ -139,30 +139,5 @@ func TestDeadLettersAreBounded(t *testing.T) {
 	keep(t, s, many...)
 	if ids := deadLetterIDs(t, &s.Reader); len(ids) != 20_000 || ids[0] != "many 10" {
 		t.Errorf("%d are kept from %q on", len(ids), ids[0])
-	}
-}
-
-// A store of the version before has none, and takes some.
-func TestDeadLettersInAStoreOfTheVersionBefore(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	err := store.MakeOlder(folder, 10, func(exec func(string, ...any) error) {
-		if err := exec(`INSERT INTO workers (name, incarnation, host, program, started, drained, slots)
-			VALUES ('w1', '1', 'h', 'p', 1, 0, 0)`); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := store.Open(t.Context(), folder, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	keep(t, s, deadLetter("1", "w1", []byte("x")))
-	workers, err := s.Workers(t.Context())
-	if count, _ := s.CountDeadLetters(t.Context()); len(workers) != 1 || count != 1 || err != nil {
-		t.Errorf("%d workers and %d dead letters, %v", len(workers), count, err)
 	}
 }

@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 )
 
@@ -55,8 +53,8 @@ func (s *Store) Limit(more int) error {
 	return s.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", limit))
 }
 
-// Versions returns the number of migrations.
-func Versions() int { return len(migrations) }
+// SchemaVersion is the version of a store.
+const SchemaVersion = schemaVersion
 
 // KeepAtMost sets the room of columns in memory, and how many tasks a question reads from the store
 // before.
@@ -89,25 +87,6 @@ func (s *Store) Newest() int64 {
 		return s.columns.sweeps[n-1].seq
 	}
 	return 0
-}
-
-// MakeOlder makes a store of an older version, and lets fill write it.
-func MakeOlder(folder string, version int, fill func(exec func(string, ...any) error)) error {
-	db, err := connect(folder, nil, url.Values{"mode": {"rwc"}})
-	if err != nil {
-		return err
-	}
-	for _, step := range migrations[:version] {
-		if _, err := db.Exec(step); err != nil {
-			return errors.Join(err, db.Close())
-		}
-	}
-	_, err = db.Exec(fmt.Sprintf("PRAGMA user_version = %d", version))
-	fill(func(text string, args ...any) error {
-		_, err := db.Exec(text, args...)
-		return err
-	})
-	return errors.Join(err, db.Close())
 }
 
 // Folder returns where the store is.

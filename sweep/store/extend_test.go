@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"mlframework/sweep/core"
@@ -42,33 +41,5 @@ func TestRewrite(t *testing.T) {
 	if got.Head.Total != 11 || got.Head.State != core.Paused || got.Record.Priority != 5 ||
 		len(got.Record.Extensions) != 1 || got.Record.Extensions[0].Len() != 2 {
 		t.Errorf("%+v", got)
-	}
-}
-
-// A store of the first version is read as it is, and written after it was brought up to date.
-func TestFirstVersion(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	s, err := store.Open(context.Background(), folder, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sw, err := s.Add(context.Background(), store.NewSweep{Record: newRecord(), Total: 9})
-	if err := errors.Join(err, s.Exec(beforeCodes+"DROP TABLE audit; PRAGMA user_version = 1"),
-		s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		got, err := reader(t, folder).Sweep(context.Background(), "")
-		if err != nil || got.Record.Priority != 0 || got.Record.Extensions != nil {
-			t.Errorf("%+v, %v", got, err)
-		}
-		differs(t, "read", sw, got)
-		if s, err = store.Open(context.Background(), folder, "test"); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

@@ -30,7 +30,7 @@ const lockFile = "lock"
 
 // lock is the writer's. It is held by open files, so it ends with the process however that ends:
 // the folder, which nobody can remove and make anew without taking the store away, and a file in
-// it, for programs of before and for network file systems, which lock no folders.
+// it, which says who has it, for network file systems, which lock no folders.
 type lock struct {
 	path string // of the file
 	name string

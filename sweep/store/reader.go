@@ -40,7 +40,7 @@ func openReader(ctx context.Context, folder string, settings url.Values) (*Reade
 	if err != nil {
 		return nil, err
 	}
-	have, err := version(ctx, db)
+	have, err := version(ctx, db, folder)
 	if err == nil && have == 0 {
 		err = fmt.Errorf("%w in %s", ErrNone, folder)
 	}

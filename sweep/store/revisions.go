@@ -5,18 +5,9 @@ import (
 )
 
 // Codes returns the code of each revision that a sweep used. Two definitions may have two codes at
-// one revision; only stores that no writer has opened since have one for both.
+// one revision.
 func (r *Reader) Codes(ctx context.Context, s Sweep) (map[string]string, error) {
-	query, args := `SELECT revision, code FROM codes WHERE sweep = ?`, []any{s.Seq}
-	var have bool
-	if err := r.db.QueryRowContext(ctx,
-		`SELECT count(*) FROM sqlite_master WHERE name = 'codes'`).Scan(&have); err != nil {
-		return nil, readable(err)
-	}
-	if !have {
-		query, args = `SELECT revision, code FROM revisions`, nil
-	}
-	rows, err := r.db.QueryContext(ctx, query, args...)
+	rows, err := r.db.QueryContext(ctx, `SELECT revision, code FROM codes WHERE sweep = ?`, s.Seq)
 	if err != nil {
 		return nil, readable(err)
 	}

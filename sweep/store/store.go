@@ -42,9 +42,8 @@ type Store struct {
 	Slow string
 }
 
-// Open makes the folder and the store as needed, brings the schema up to date and takes the
-// writer's lock: *InUse when another process has it. Name is what others see as its holder, such
-// as "run-tasks run_training".
+// Open makes the folder and the store as needed and takes the writer's lock: *InUse when another
+// process has it. Name is what others see as its holder, such as "run-tasks run_training".
 func Open(ctx context.Context, folder, name string) (*Store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
@@ -77,7 +76,7 @@ func (s *Store) open(ctx context.Context, folder string) (err error) {
 		return err
 	}
 	s.db.SetMaxOpenConns(1)
-	if err := migrate(ctx, s.db); err != nil {
+	if err := createTables(ctx, s.db, folder); err != nil {
 		return err
 	}
 	s.path = filepath.Join(folder, File)

@@ -29,11 +29,8 @@ func (l Listed) Summary() core.Summary {
 	return s
 }
 
-// selectListed reads sweeps for scanListed. A store that no writer of this version has opened has
-// no column outline, as selectSweeps says of ran: there it is made of the record.
-const selectListed = `SELECT ` + headColumns + `,
-	coalesce((SELECT outline FROM sweeps AS s WHERE s.seq = sweeps.seq), ` + outlined + `)
-	FROM sweeps CROSS JOIN (SELECT 0 AS ran, NULL AS outline)`
+// selectListed reads sweeps for scanListed.
+const selectListed = `SELECT ` + headColumns + `, outline FROM sweeps`
 
 // List lists sweeps without reading their records, the oldest first: those after a sweep, "" for
 // the first, and at most limit, 0 for all. One that cannot be read says why. The error is
@@ -126,18 +123,12 @@ func (r *Reader) listed(ctx context.Context, query string, args ...any) (all []L
 
 func scanListed(rows *sql.Rows) (l Listed, err error) {
 	var kept []byte
-	outline := struct {
-		*core.Outline
-		Unread int64 `json:"unread"` // the first character of the record that is not JSON, from 1
-	}{Outline: &l.Outline}
 	wrong, err := scanHead(rows, &l.Seq, &l.Head, &l.Outline.Definition, &kept)
 	if err != nil {
 		return l, err
 	}
-	damaged := json.Unmarshal(kept, &outline)
+	damaged := json.Unmarshal(kept, &l.Outline)
 	switch {
-	case outline.Unread > 0:
-		l.Damage = fmt.Sprintf("the sweep's record is damaged at character %d", outline.Unread)
 	case damaged != nil:
 		l.Damage = fmt.Sprintf("what is listed of the sweep's record is damaged: %v", damaged)
 	case wrong != nil:

@@ -118,71 +118,15 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestListOfAnOlderStore reads what lists show from the records of a store that no writer of this
-// version has opened, and as well after one has.
-func TestListOfAnOlderStore(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	insert := func(exec func(string, ...any) error, id string, number int, record string) {
-		t.Helper()
-		err := exec(`INSERT INTO sweeps (id, definition, number, record, state, reason, submitted,
-			total, issued, cut, counts, ran)
-			VALUES (?,'train',?,?,'running','',?,9,0,0,'[0,0,0,0,0,0,0,0,0,0]',5000000)`,
-			id, number, record, at(float64(number)).UnixMicro())
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	const older = 8
-	err := store.MakeOlder(folder, older, func(exec func(string, ...any) error) {
-		for i, r := range recordsToList() {
-			text, err := r.Stored()
-			if err != nil {
-				t.Fatal(err)
-			}
-			insert(exec, []string{"train-1", "train-2", "train-3", "train-4"}[i], i+1, text)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := reader(t, folder)
-	want := summaries(t, r)
-	if len(want) != 4 || want[0].Ran != 5 {
-		t.Fatalf("read %+v", want)
-	}
-	differs(t, "read by this version", want, list(t, r, "", 0))
-	s, err := store.Open(t.Context(), folder, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	differs(t, "brought up to date", want, summaries(t, &s.Reader))
-	differs(t, "brought up to date: the list", want, list(t, &s.Reader, "", 0))
-	differs(t, "by a reader from before", want, list(t, r, "", 0))
-	addAll(t, s, recordsToList()[:1])
-	if again := list(t, &s.Reader, "train-4", 0); len(again) != 1 || again[0].ID != "train-5" {
-		t.Errorf("the next sweep is %+v", again)
-	}
-}
-
 // TestListWithADamagedSweep shows the others, and of that one why it cannot be read.
 func TestListWithADamagedSweep(t *testing.T) {
 	t.Parallel()
-	const record, outline = "the sweep's record is damaged at character ",
-		"what is listed of the sweep's record is damaged: "
-	for name, test := range map[string]struct {
-		damage, want string
-		older        bool // before the store was brought up to date
-	}{
-		"record, older":    {`record = '{"recipe": {"revision": "r"}, "space'`, record, true},
-		"no record, older": {`record = ''`, record + "1", true},
-		"priority, older":  {`record = '{"recipe": 7, "priority": "x", "images": 4}'`, "", true},
-		"counts": {`counts = '[0,'`, "the sweep's counts of tasks are damaged: ",
-			false},
-		"outline":            {`outline = '{'`, outline, false},
-		"outline, a list":    {`outline = '[]'`, outline, false},
-		"record is not read": {`record = '{"spa'`, "", false},
+	const outline = "what is listed of the sweep's record is damaged: "
+	for name, test := range map[string]struct{ damage, want string }{
+		"counts":             {`counts = '[0,'`, "the sweep's counts of tasks are damaged: "},
+		"outline":            {`outline = '{'`, outline},
+		"outline, a list":    {`outline = '[]'`, outline},
+		"record is not read": {`record = '{"spa'`, "paused by anna"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -194,9 +138,6 @@ func TestListWithADamagedSweep(t *testing.T) {
 			addAll(t, s, recordsToList())
 			err = s.Exec(`UPDATE sweeps SET reason = 'paused by anna', ` + test.damage +
 				` WHERE id = 'train-2'`)
-			if test.older {
-				err = errors.Join(err, s.Exec(beforeOutlines+`PRAGMA user_version = 8`))
-			}
 			if err := errors.Join(err, s.Close()); err != nil {
 				t.Fatal(err)
 			}
@@ -206,12 +147,8 @@ func TestListWithADamagedSweep(t *testing.T) {
 				if len(all) != 4 || all[1].ID != "train-2" || all[2].Images[0] != "Z" {
 					t.Fatalf("listed: %+v", all)
 				}
-				want := test.want
-				if want == "" {
-					want = "paused by anna"
-				}
-				if !strings.HasPrefix(*all[1].Reason, want) {
-					t.Errorf("the reason is %q, want %q", *all[1].Reason, want)
+				if !strings.HasPrefix(*all[1].Reason, test.want) {
+					t.Errorf("the reason is %q, want %q", *all[1].Reason, test.want)
 				}
 			}
 			check(reader(t, folder))

@@ -102,12 +102,11 @@ func (s *Store) Add(ctx context.Context, n NewSweep) (added Sweep, err error) {
 	return added, err
 }
 
-// headColumns are what scanHead reads of sweeps. A store that no writer of this version has opened
-// has no column ran: there the name means that of the table beside.
+// headColumns are what scanHead reads of sweeps.
 const (
 	headColumns = `seq, id, definition, state, reason, stopping, forgiven, submitted, ended, total,
-	issued, cut, counts, (SELECT ran FROM sweeps AS s WHERE s.seq = sweeps.seq)`
-	selectSweeps = `SELECT ` + headColumns + `, record FROM sweeps CROSS JOIN (SELECT 0 AS ran)`
+	issued, cut, counts, ran`
+	selectSweeps = `SELECT ` + headColumns + `, record FROM sweeps`
 )
 
 // Sweeps reads every sweep, the newest first. List does not read their records.
