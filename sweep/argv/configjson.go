@@ -2,135 +2,109 @@ package argv
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
 	"mlframework/sweep/space"
 )
 
-// jsonDocument is a JSON file.
-type jsonDocument struct{ textDocument }
-
-func parseJSON(text []byte) (document, *fault.Fault) {
-	d := &jsonDocument{textDocument{text: text, written: literal}}
-	if err := d.read(); err != nil {
+func readJSON(text []byte) (*yaml.Node, *fault.Fault) {
+	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
 		at := len(text)
 		if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 			at = int(s.Offset) - 1
 		}
 		f := &fault.Fault{Problem: "is not JSON: " + err.Error(),
 			Remedy: "correct it; JSON has no comments, and no comma behind the last value"}
-		f.Line, f.Column = placeIn(text, at)
+		places := newPlaces(text)
+		f.Line, f.Column = places.moveTo(at)
 		return nil, f
 	}
-	if root := d.all[""]; root[0].kind != mapping {
-		return nil, &fault.Fault{Line: 1, Column: 1, Problem: "is " + root[0].kind.String() +
-			", not a mapping", Remedy: "write an object: {\"lr\": 0.1}"}
-	}
-	return d, nil
+	r := jsonReader{json.NewDecoder(bytes.NewReader(text)), newPlaces(text)}
+	r.UseNumber()
+	return &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{r.value()}}, nil
 }
 
-func (d *jsonDocument) read() error {
-	d.all, d.splices = map[string][]entry{}, nil
-	if !json.Valid(d.text) { // its errors say where
-		return json.Unmarshal(d.text, new(any))
-	}
-	decoder := json.NewDecoder(bytes.NewReader(d.text))
-	decoder.UseNumber()
-	if err := d.value(decoder, ""); err != nil {
-		return err
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return fmt.Errorf("something follows the object")
-	}
-	return nil
+// jsonReader makes nodes of a text that is JSON.
+type jsonReader struct {
+	*json.Decoder
+	places places
 }
 
-// start is where the next value begins, behind the last token.
-func (d *jsonDocument) start(decoder *json.Decoder) int {
-	at := int(decoder.InputOffset())
-	for at < len(d.text) && strings.IndexByte(" \t\r\n:,", d.text[at]) >= 0 {
-		at++
+// value reads a value, or a key. A scalar has the text that it has in the file, such as how a
+// number is spelled there; keys are unquoted.
+func (r *jsonReader) value() *yaml.Node {
+	from := int(r.InputOffset())
+	for strings.IndexByte(" \t\r\n:,", r.places.text[from]) >= 0 {
+		from++
 	}
-	return at
-}
-
-func (d *jsonDocument) value(decoder *json.Decoder, key string) error {
-	where := span{from: d.start(decoder)}
-	token, err := decoder.Token()
-	if err != nil {
-		return err
-	}
-	e, place := entry{}, len(d.all[key])
-	// before what is below it: an empty key, too, stands behind the root
-	d.all[key] = append(d.all[key], e)
+	n := &yaml.Node{Kind: yaml.ScalarNode}
+	n.Line, n.Column = r.places.moveTo(from)
+	token, _ := r.Token() // it is JSON
+	n.Value = string(r.places.text[from:r.InputOffset()])
 	switch v := token.(type) {
 	case json.Delim:
-		opened := int(decoder.InputOffset())
-		e.kind = mapping
-		if v == '[' {
-			e.kind = list
+		n.Kind = yaml.SequenceNode
+		if v == '{' {
+			n.Kind = yaml.MappingNode
 		}
-		where.last = opened
-		for n := 0; decoder.More(); n++ {
-			begin := d.start(decoder)
-			if n == 0 {
-				where.separator = string(d.text[opened:begin])
+		for r.More() {
+			c := r.value()
+			if v == '{' && len(n.Content)%2 == 0 {
+				_ = json.Unmarshal([]byte(c.Value), &c.Value)
 			}
-			below := fmt.Sprint(n)
-			if v == '{' {
-				name, err := decoder.Token()
-				if err != nil {
-					return err
-				}
-				below = name.(string)
-			}
-			if err := d.value(decoder, join(key, below)); err != nil {
-				return err
-			}
-			where.last = int(decoder.InputOffset())
+			n.Content = append(n.Content, c)
 		}
-		if _, err := decoder.Token(); err != nil {
-			return err
-		}
+		_, _ = r.Token()
 	case nil:
-		e.kind = null
+		n.Tag = "!!null"
 	case bool:
-		e.kind = boolean
-	case json.Number:
-		e.kind = whole
-		if strings.ContainsAny(v.String(), ".eE") {
-			e.kind = decimal
-		}
+		n.Tag = "!!bool"
 	case string:
-		e.kind = words
+		n.Tag = "!!str"
+	case json.Number:
+		n.Tag = "!!int"
+		if strings.ContainsAny(n.Value, ".eE") {
+			n.Tag = "!!float"
+		}
 	}
-	where.to = int(decoder.InputOffset())
-	e.at = where
-	d.all[key][place] = e
-	return nil
+	return n
 }
 
-func (d *jsonDocument) add(name string, p space.Assignment) (problem, remedy string) {
-	return addBelow(d.all, name, func(_ string, e entry, rest string) (bool, string, string) {
-		where, keys := e.at.(span), strings.Split(rest, ".")
-		text := quoted(keys[len(keys)-1]) + ": " + literal(p)
-		for i := len(keys) - 2; i >= 0; i-- {
-			text = quoted(keys[i]) + ": {" + text + "}"
+func setJSON(n *yaml.Node, p space.Assignment) { n.Value = literal(p) }
+
+func writeJSON(document *yaml.Node) ([]byte, error) {
+	var b bytes.Buffer
+	err := json.Indent(&b, appendJSON(nil, document.Content[0]), "", "  ")
+	b.WriteByte('\n')
+	return b.Bytes(), err
+}
+
+func appendJSON(b []byte, n *yaml.Node) []byte {
+	open, end := byte('['), byte(']')
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return append(b, n.Value...)
+	case yaml.MappingNode:
+		open, end = '{', '}'
+	}
+	b = append(b, open)
+	for i, c := range n.Content {
+		switch {
+		case open == '{' && i%2 == 1:
+			b = append(b, ':')
+		case i > 0:
+			b = append(b, ',')
 		}
-		if where.last > where.from+1 { // behind other members
-			text = "," + cmp.Or(where.separator, " ") + text
+		if open == '{' && i%2 == 0 {
+			b = append(b, quoted(c.Value)...)
+		} else {
+			b = appendJSON(b, c)
 		}
-		d.splices = append(d.splices, splice{where.last, where.last, text})
-		d.text, _ = d.bytes()
-		if err := d.read(); err != nil {
-			return true, err.Error(), intoFile
-		}
-		return true, "", ""
-	})
+	}
+	return append(b, end)
 }

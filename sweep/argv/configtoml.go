@@ -2,203 +2,153 @@ package argv
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
 	"mlframework/sweep/space"
 )
 
-// tomlDocument is a TOML file.
-type tomlDocument struct {
-	textDocument
-	// of tables with a header, and of the top: where the line of their last key ends
-	ends map[string]int
-}
-
-func parseTOML(text []byte) (document, *fault.Fault) {
-	d := &tomlDocument{textDocument: textDocument{text: text, written: tomlLiteral}}
-	var into map[string]any
-	if err := toml.Unmarshal(text, &into); err != nil {
+func readTOML(text []byte) (*yaml.Node, *fault.Fault) {
+	if err := toml.Unmarshal(text, new(map[string]any)); err != nil {
 		f := &fault.Fault{Problem: "is not TOML: " + err.Error(), Remedy: "correct it"}
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			f.Line, f.Column = at.Position()
 		}
 		return nil, f
 	}
-	if err := d.read(); err != nil {
-		return nil, &fault.Fault{Problem: "is not TOML: " + err.Error(), Remedy: "correct it"}
-	}
-	return d, nil
+	r := tomlReader{places: newPlaces(text), tables: map[tomlKey]*yaml.Node{}}
+	return &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{r.read()}}, nil
 }
 
-func (d *tomlDocument) read() error {
-	d.all, d.splices, d.ends = map[string][]entry{"": {{kind: mapping}}}, nil, map[string]int{"": 0}
-	var p unstable.Parser
-	p.Reset(d.text)
-	table, arrays := "", map[string]int{}
-	for p.NextExpression() {
-		e := p.Expression()
-		switch e.Kind {
-		case unstable.Table, unstable.ArrayTable:
-			var last int
-			table, last = d.keys(e, "", arrays)
-			if e.Kind == unstable.ArrayTable {
-				n := arrays[table]
-				arrays[table] = n + 1
-				d.put(table, entry{kind: list})
-				table = join(table, strconv.Itoa(n))
-			}
-			d.put(table, entry{kind: mapping})
-			d.ends[table] = d.lineEnd(last)
-		case unstable.KeyValue:
-			key, at := d.keys(e, table, nil)
-			end := d.value(e.Value(), key, at)
-			d.ends[table] = d.lineEnd(end)
+// tomlReader makes nodes of a text that is TOML.
+type tomlReader struct {
+	unstable.Parser
+	places places
+	tables map[tomlKey]*yaml.Node // and lists of them
+}
+
+// tomlKey is a key of a table.
+type tomlKey struct {
+	table *yaml.Node
+	key   string
+}
+
+func (r *tomlReader) read() *yaml.Node {
+	top := &yaml.Node{Kind: yaml.MappingNode}
+	r.Reset(r.places.text)
+	for table := top; r.NextExpression(); {
+		e := r.Expression()
+		if e.Kind == unstable.KeyValue {
+			r.set(table, e)
+			continue
+		}
+		table = top
+		for it := e.Key(); it.Next(); {
+			table = r.table(table, it.Node(), e.Kind == unstable.ArrayTable && it.IsLast())
 		}
 	}
-	return p.Error()
+	return top
 }
 
-// put notes a table. One that is there has its keys in several places.
-func (d *tomlDocument) put(key string, e entry) {
-	if len(d.all[key]) == 0 {
-		d.all[key] = []entry{e}
+// node is a node at the place of one of the parser, which does not say where lists begin: then the
+// key before it is the place.
+func (r *tomlReader) node(n *unstable.Node, kind yaml.Kind) *yaml.Node {
+	if n.Raw.Length > 0 {
+		r.places.moveTo(int(n.Raw.Offset))
 	}
+	return &yaml.Node{Kind: kind, Line: r.places.line, Column: r.places.column}
 }
 
-// keys joins the keys of an expression, notes the tables above the last, and returns where the last
-// ends. In a table's name an array of tables is its last element.
-func (d *tomlDocument) keys(e *unstable.Node, above string,
-	arrays map[string]int) (key string, end int) {
-	key = above
+// table is the table at a key of another. One that is not there is made; of a list of tables it is
+// the last, or a new one.
+func (r *tomlReader) table(above *yaml.Node, key *unstable.Node, another bool) *yaml.Node {
+	at := tomlKey{above, string(key.Data)}
+	n := r.tables[at]
+	if n == nil {
+		n = r.node(key, yaml.MappingNode)
+		if another {
+			n.Kind = yaml.SequenceNode
+		}
+		r.tables[at] = n
+		above.Content = append(above.Content, text(at.key), n)
+	}
+	if another {
+		n.Content = append(n.Content, r.node(key, yaml.MappingNode))
+	}
+	if n.Kind == yaml.SequenceNode {
+		return n.Content[len(n.Content)-1]
+	}
+	return n
+}
+
+// set sets a key of a table.
+func (r *tomlReader) set(table *yaml.Node, e *unstable.Node) {
 	for it := e.Key(); it.Next(); {
-		if key != above {
-			if n := arrays[key]; n > 0 {
-				key = join(key, strconv.Itoa(n-1))
-			}
-			d.put(key, entry{kind: mapping})
+		key := it.Node()
+		if !it.IsLast() {
+			table = r.table(table, key, false)
+			continue
 		}
-		n := it.Node()
-		key = join(key, string(n.Data))
-		end = int(n.Raw.Offset + n.Raw.Length)
+		r.places.moveTo(int(key.Raw.Offset))
+		table.Content = append(table.Content, text(string(key.Data)), r.value(e.Value()))
 	}
-	return key, end
 }
 
-// lineEnd is the end of the line of an offset.
-func (d *tomlDocument) lineEnd(at int) int {
-	if i := bytes.IndexByte(d.text[at:], '\n'); i >= 0 {
-		return at + i
-	}
-	return len(d.text)
-}
+var tagOfTOML = map[unstable.Kind]string{unstable.String: "!!str", unstable.Bool: "!!bool",
+	unstable.Integer: "!!int", unstable.Float: "!!float"}
 
-// next is the offset of what follows a key, a value or a bracket: a value, or a closing bracket.
-// Between them are signs and comments.
-func (d *tomlDocument) next(at int) int {
-	for at < len(d.text) {
-		switch d.text[at] {
-		case ' ', '\t', '\r', '\n', ',', '=':
-			at++
-		case '#':
-			at = d.lineEnd(at)
-		default:
-			return at
-		}
-	}
-	return at
-}
-
-// value notes a value, which stands behind its key, and all below it, and returns where it ends.
-func (d *tomlDocument) value(n *unstable.Node, key string, behind int) (end int) {
-	e := entry{kind: other}
-	from, to := int(n.Raw.Offset), int(n.Raw.Offset+n.Raw.Length)
-	if n.Kind == unstable.Array { // the parser does not say where it is
-		from = d.next(behind)
-		to = from + 1
-	}
-	switch n.Kind {
+// value reads a value. A scalar has the text that it has in the file.
+func (r *tomlReader) value(v *unstable.Node) *yaml.Node {
+	n := r.node(v, yaml.ScalarNode)
+	switch v.Kind {
 	case unstable.Array:
-		e.kind = list
-		i := 0
-		for it := n.Children(); it.Next(); {
-			if it.Node().Kind == unstable.Comment {
-				continue
-			}
-			to = max(to, d.value(it.Node(), join(key, strconv.Itoa(i)), to))
-			i++
+		n.Kind = yaml.SequenceNode
+		for it := v.Children(); it.Next(); {
+			n.Content = append(n.Content, r.value(it.Node()))
 		}
-		to = d.next(to) + 1
 	case unstable.InlineTable:
-		e.kind = mapping
-		for it := n.Children(); it.Next(); {
-			if child := it.Node(); child.Kind == unstable.KeyValue {
-				below, at := d.keys(child, key, nil)
-				to = max(to, d.value(child.Value(), below, at))
-			}
+		n.Kind = yaml.MappingNode
+		for it := v.Children(); it.Next(); {
+			r.set(n, it.Node())
 		}
-		to = d.next(to) + 1
-	case unstable.Bool:
-		e.kind = boolean
-	case unstable.Integer:
-		e.kind = whole
-	case unstable.Float:
-		e.kind = decimal
-	case unstable.String:
-		e.kind = words
+	default:
+		n.Value, n.Tag = string(r.Raw(v.Raw)), cmp.Or(tagOfTOML[v.Kind], "!!timestamp")
 	}
-	e.at = span{from: from, to: to}
-	d.all[key] = append(d.all[key], e)
-	return to
+	return n
 }
 
-// tomlLiteral is a value in TOML.
-func tomlLiteral(p space.Assignment) string { return tomlText(literal(p)) }
-
-// tomlText is a value in JSON as TOML has it: that escapes one character more.
-func tomlText(json string) string { return strings.ReplaceAll(json, "\x7f", `\u007f`) }
-
-// tomlKey is a key with dots as TOML has it.
-func tomlKey(name string) string {
-	keys := strings.Split(name, ".")
-	for i, k := range keys {
-		if strings.Trim(k,
-			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || k == "" {
-			keys[i] = tomlText(quoted(k))
-		}
-	}
-	return strings.Join(keys, ".")
+// setTOML sets a value as JSON has it; TOML escapes one character more.
+func setTOML(n *yaml.Node, p space.Assignment) {
+	n.Value = strings.ReplaceAll(literal(p), "\x7f", `\u007f`)
 }
 
-func (d *tomlDocument) add(name string, p space.Assignment) (problem, remedy string) {
-	return addBelow(d.all, name, func(above string, e entry, rest string) (bool, string, string) {
-		if e.at != nil {
-			return true, above + " is an inline table, into which no key is added",
-				"write " + tomlKey(rest) +
-					" = VALUE between its braces, or make it a table with a header, [" + above + "]"
+func writeTOML(document *yaml.Node) ([]byte, error) {
+	var b bytes.Buffer
+	err := toml.NewEncoder(&b).EnableMarshalerInterface().Encode(tomlValue(document.Content[0]))
+	return b.Bytes(), err
+}
+
+// tomlValue is a node for the library, which writes scalars as they are.
+func tomlValue(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		all := map[string]any{}
+		for i := 0; i < len(n.Content); i += 2 {
+			all[n.Content[i].Value] = tomlValue(n.Content[i+1])
 		}
-		end, header := d.ends[above]
-		if !header { // a table made by dotted keys: the one above it takes the key
-			return false, "", ""
+		return all
+	case yaml.SequenceNode:
+		all := []any{}
+		for _, c := range n.Content {
+			all = append(all, tomlValue(c))
 		}
-		line := tomlKey(rest) + " = " + tomlLiteral(p)
-		if end == 0 {
-			line += "\n"
-		} else {
-			line = "\n" + line
-		}
-		d.splices = append(d.splices, splice{end, end, line})
-		text, _ := d.bytes()
-		changed, wrong := parseTOML(text)
-		if wrong != nil {
-			return true, "cannot be added: " + wrong.Problem, intoFile
-		}
-		*d = *changed.(*tomlDocument)
-		return true, "", ""
-	})
+		return all
+	}
+	return unstable.RawMessage(n.Value)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -14,23 +13,7 @@ import (
 	"mlframework/sweep/space"
 )
 
-// yamlDocument is a YAML file. Comments and order stay; indentation and empty lines are those of
-// the library.
-type yamlDocument struct {
-	root   *yaml.Node // the document
-	all    map[string][]entry
-	visits int                 // of nodes below aliases
-	open   map[*yaml.Node]bool // of aliases that are being read
-	circle *yaml.Node          // an alias in what it stands for
-	merged map[string]bool     // keys that come by a merge only, or could
-	put    []put
-}
-
-// mostVisits bounds what aliases can make of a small file. A visit is that of a node with a key of
-// up to 1 KiB.
-const mostVisits = 100_000
-
-func parseYAML(text []byte) (document, *fault.Fault) {
+func readYAML(text []byte) (*yaml.Node, *fault.Fault) {
 	documents, wrong := yamlfile.Read(yamlfile.WithoutMark(string(text)), 2)
 	switch {
 	case wrong != nil:
@@ -41,115 +24,11 @@ func parseYAML(text []byte) (document, *fault.Fault) {
 		return nil, &fault.Fault{Line: documents[1].Line, Problem: "has a second document",
 			Remedy: "keep one document in it"}
 	}
-	d := &yamlDocument{root: documents[0]}
-	top := d.root.Content[0]
-	if top.Kind != yaml.MappingNode {
-		return nil, &fault.Fault{Line: top.Line, Column: top.Column, Problem: "is " + kindOfNode(
-			top).String() + ", not a mapping", Remedy: "write keys and values: lr: 0.1"}
-	}
-	d.read()
-	switch {
-	case d.circle != nil:
-		return nil, &fault.Fault{Line: d.circle.Line, Column: d.circle.Column,
-			Problem: "has an alias in what it stands for, *" +
-				d.circle.Value, Remedy: "write the value out"}
-	case d.visits > mostVisits:
-		return nil, &fault.Fault{Problem: "has aliases that repeat too much",
-			Remedy: "write fewer of them"}
-	}
-	return d, nil
+	return documents[0], nil
 }
 
-func (d *yamlDocument) read() {
-	d.all, d.visits, d.open, d.merged = map[string][]entry{}, 0, map[*yaml.Node]bool{},
-		map[string]bool{}
-	d.value(d.root.Content[0], "", false)
-}
-
-// value notes a node and all below it; alias says that it stands elsewhere, too.
-func (d *yamlDocument) value(n *yaml.Node, key string, alias bool) {
-	if alias {
-		d.visits += 1 + len(key)>>10
-	}
-	if d.visits > mostVisits {
-		return
-	}
-	e, place := entry{alias: alias, at: n}, len(d.all[key])
-	// before what is below it: an empty key, too, stands behind the root
-	d.all[key] = append(d.all[key], e)
-	if n.Kind == yaml.AliasNode {
-		e.kind = kindOfNode(n.Alias)
-		switch {
-		case d.open[n.Alias]:
-			d.circle = n
-		case e.kind == list || e.kind == mapping:
-			d.open[n.Alias] = true
-			d.below(n.Alias, key, true)
-			delete(d.open, n.Alias)
-		}
-	} else {
-		e.kind = kindOfNode(n)
-		d.below(n, key, alias)
-	}
-	d.all[key][place] = e
-}
-
-func (d *yamlDocument) below(n *yaml.Node, key string, alias bool) {
-	switch n.Kind {
-	case yaml.SequenceNode:
-		for i, c := range n.Content {
-			d.value(c, join(key, strconv.Itoa(i)), alias)
-		}
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			switch k := n.Content[i]; {
-			case yamlfile.IsMerge(k):
-				d.merge(n.Content[i+1], key)
-			case k.Kind == yaml.ScalarNode:
-				d.value(n.Content[i+1], join(key, k.Value), alias)
-			}
-		}
-	}
-}
-
-func kindOfNode(n *yaml.Node) kind {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return mapping
-	case yaml.SequenceNode:
-		return list
-	case yaml.ScalarNode:
-		switch n.ShortTag() {
-		case "!!str":
-			return words
-		case "!!bool":
-			return boolean
-		case "!!int":
-			return whole
-		case "!!float":
-			return decimal
-		case "!!null":
-			return null
-		}
-	}
-	return other
-}
-
-func (d *yamlDocument) entries() map[string][]entry { return d.all }
-
-func (d *yamlDocument) place(e entry) (line, column int) {
-	n := e.at.(*yaml.Node)
-	return n.Line, n.Column
-}
-
-func (d *yamlDocument) set(e entry, p space.Assignment) {
-	n := e.at.(*yaml.Node)
-	d.put = append(d.put, put{n, p.Name})
+func setYAML(n *yaml.Node, p space.Assignment) {
 	was := *n
-	if n.Kind == yaml.AliasNode {
-		n.Kind, n.Alias = yaml.ScalarNode, nil
-		was.Value = ""
-	}
 	n.Value, n.Tag, n.Style = p.Value, "", 0
 	switch kindOf(p) {
 	case words:
@@ -196,26 +75,6 @@ func yamlNumber(text, was string) string {
 	return strings.Join(m[1:], "")
 }
 
-func (d *yamlDocument) add(name string, p space.Assignment) (problem, remedy string) {
-	return addBelow(d.all, name, func(above string, e entry, rest string) (bool, string, string) {
-		n := e.at.(*yaml.Node)
-		if e.alias || n.Kind == yaml.AliasNode {
-			return true, above + " is part of an alias", "write the alias out"
-		}
-		leaf := &yaml.Node{Kind: yaml.ScalarNode}
-		keys := strings.Split(rest, ".")
-		for _, k := range keys[:len(keys)-1] {
-			below := &yaml.Node{Kind: yaml.MappingNode}
-			n.Content = append(n.Content, text(k), below)
-			n = below
-		}
-		n.Content = append(n.Content, text(keys[len(keys)-1]), leaf)
-		d.set(entry{at: leaf}, p)
-		d.read()
-		return true, "", ""
-	})
-}
-
 // text is a node of a text.
 func text(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
@@ -225,25 +84,21 @@ func text(s string) *yaml.Node {
 	return n
 }
 
-func (d *yamlDocument) bytes() ([]byte, error) {
-	plainMerges(d.root)
+func writeYAML(document *yaml.Node) ([]byte, error) {
+	plainMerges(document)
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
-	encoder.SetIndent(d.indent())
-	err := errors.Join(encoder.Encode(d.root), encoder.Close())
+	encoder.SetIndent(2)
+	err := errors.Join(encoder.Encode(document), encoder.Close())
 	return b.Bytes(), err
 }
 
-// indent is by how much the first mapping that is in another is indented.
-func (d *yamlDocument) indent() int {
-	top := d.root.Content[0]
-	for i := 1; i < len(top.Content); i += 2 {
-		if c := top.Content[i]; c.Kind == yaml.MappingNode && c.Style&yaml.FlowStyle == 0 &&
-			c.Line > top.Content[i-1].Line {
-			if by := c.Column - top.Column; by >= 2 && by <= 8 {
-				return by
-			}
+// plainMerges leaves the << of merges without their tag, which the library would write out.
+func plainMerges(n *yaml.Node) {
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && yamlfile.IsMerge(c) {
+			c.Tag = ""
 		}
+		plainMerges(c)
 	}
-	return 2
 }

@@ -11,7 +11,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// A value that is put where an anchor stands would change at every alias, too.
+// A value that is put where an anchor stands would change at every alias, too; one that is put
+// where an alias stands changes there only.
 func TestFillAnchors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -55,8 +56,24 @@ func TestFillAnchors(t *testing.T) {
 			"c.yaml: has no key model.l.lr;", nil},
 		"merged key, added": {"base: &b {lr: 0.1}\nmodel: {<<: *b}\n", "model.lr=0.5", true,
 			"base: &b {lr: 0.1}\nmodel: {<<: *b, lr: 0.5}\n", nil},
-		"merge of itself": {"base: &b {<<: *b}\nx: 1\n", "x=0.5", false,
-			"c.yaml:1:15: has an alias in what it stands for, *b", nil},
+		"below an alias": {"base: &b {lr: 0.1}\nmodel: *b # as base\nother: *b\n",
+			"model.lr=0.5", false,
+			"base: &b {lr: 0.1}\nmodel: {lr: 0.5} # as base\nother: *b\n", nil},
+		"below an alias, and what it stands for": {"base: &b {lr: 0.1, wd: 1}\nmodel: *b\n",
+			"base.lr=0.5 base.x=1 model.wd=2", true,
+			"base: &b {lr: 0.5, wd: 1, x: 1}\nmodel: {lr: 0.1, wd: 2}\n", nil},
+		"below two aliases": {"x: &x {lr: 0.1}\nbase: &b\n  opt: *x\nmodel: *b\n",
+			"model.opt.lr=0.5", false, "x: &x {lr: 0.1}\nbase: &b\n  opt: *x\nmodel:\n  opt: " +
+				"{lr: 0.5}\n", nil},
+		"below an alias, new key": {"base: &b {lr: 0.1}\nmodel: *b\n", "model.wd.x=0.5", true,
+			"base: &b {lr: 0.1}\nmodel: {lr: 0.1, wd: {x: 0.5}}\n", nil},
+		"anchor in what an alias copies": {"base: &b {lr: &x 0.1, wd: *x}\nmodel: *b\n",
+			"model.lr=0.5", false,
+			"base: &b {lr: &x 0.1, wd: *x}\nmodel: {lr: 0.5, wd: *x}\n", nil},
+		"alias in itself": {"a: &a {b: *a}\nx: 1\n", "x=0.5", false, "a: &a {b: *a}\nx: 0.5\n",
+			nil},
+		"merge of itself": {"base: &b {<<: *b}\nx: 1\n", "y=0.5", false, "c.yaml: has no key y;",
+			nil},
 	} {
 		f := task.File{From: "c.yaml", To: "c.yaml", NewKeys: c.keys}
 		got, _, err := argv.Fill(f, []byte(c.text), given(c.of), nil)

@@ -33,7 +33,7 @@ func TestFillLarge(t *testing.T) {
 
 func BenchmarkFill(b *testing.B) {
 	for name, text := range large(64 << 10) {
-		b.Run(argv.Format(name), func(b *testing.B) {
+		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
 				file := task.File{From: name, To: name}
