@@ -38,7 +38,7 @@ func TestAFrozenMaster(t *testing.T) {
 		"ls", "ls --json", "show", "show work-1/0", "results", "results --csv work-1",
 		"logs work-1/0",
 		"pause", "cancel work-1/0", "resume", "retry work-1", "extend", "priority work-1 3",
-		"workers", "workers drain w1", "broker", "broker dead", "-d p work", "-d p --dry-run work",
+		"workers", "workers drain w1", "broker", "-d p work", "-d p --dry-run work",
 		"-d p --missing work",
 	} {
 		calls[args] = f.start(nil, append([]string{"--master", "m.sock"},

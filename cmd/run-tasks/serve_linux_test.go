@@ -25,6 +25,7 @@ import (
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/store"
+	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 	programs "mlframework/sweep/worker/process"
 )
@@ -35,7 +36,7 @@ import (
 const masterFolder = "TEST_MASTER_FOLDER"
 
 // serveMaster runs until its input ends. Lines of its input switch the queue: "away" and "back";
-// "dead" puts two letters to the dead; "second" begins a worker on another host, with outputs of
+// "forge" has w1 report in the name of another worker; "second" begins a worker on another host, with outputs of
 // its own, and "leave" ends it. The socket is there once it is ready.
 func serveMaster(dir string) int {
 	if err := serve(context.Background(), dir); err != nil {
@@ -101,10 +102,9 @@ func serve(ctx context.Context, dir string) (err error) {
 	second, leave := context.WithCancel(working)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		switch lines.Text() {
-		case "dead":
-			hub.AddDeadLetter("tasks.w1", []byte("\x1b[31mno batch"),
-				"it is not what is expected here")
-			hub.AddDeadLetter("tasks.w9", []byte("{}"), "nobody there")
+		case "forge":
+			err = errors.Join(err, hub.Worker("w1").Emit(ctx, task.Event{Version: task.Version,
+				Kind: task.EndedEvent, Worker: "w9", Sweep: "work-1"}))
 		case "second":
 			options.Name, options.Host, options.Outputs = "w2", "gpu2", in("outputs2")
 			w2 := worker.New(hub.Worker("w2"), options)

@@ -21,8 +21,7 @@ func mostBytes(into any) int64 {
 	switch into.(type) {
 	case *Sweep, *Task, *Missing:
 		return mostOfWhole
-	case *SweepList, *Page, *AllTasks, *GroupPage, *Failures, *AuditPage, *DeadLetters, *Measures,
-		*WorkerList:
+	case *SweepList, *Page, *AllTasks, *GroupPage, *Failures, *AuditPage, *Measures, *WorkerList:
 		return mostOfMany
 	}
 	return mostOfOne

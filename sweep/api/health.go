@@ -32,7 +32,7 @@ func (c *Client) Broker(ctx context.Context) (b Broker, err error) {
 	return b, c.get(ctx, "/broker", nil, &b)
 }
 
-// BrokerQueues is Broker with the depths of the queues.
+// BrokerQueues is Broker with the depths of the queues, and how many messages were refused.
 func (c *Client) BrokerQueues(ctx context.Context) (b Broker, err error) {
 	return b, c.get(ctx, "/broker", url.Values{"queues": {"true"}}, &b)
 }
@@ -49,6 +49,9 @@ type Broker struct {
 	Revisions *string `json:"revisions"`
 	// what waits in each; null: not asked for, or it cannot be asked now
 	Queues []queue.Depth `json:"queues"`
+	// Refused is how many messages of workers were refused since the master started, as in the
+	// metrics; null: as with Queues.
+	Refused *int64 `json:"refused"`
 }
 
 // Level grows when clients may send what older masters do not understand. It distinguishes programs

@@ -48,8 +48,6 @@ func unknownOutcome(err *Unreachable, path string) *UnknownOutcome {
 	switch part := strings.Split(strings.TrimPrefix(path, "/"), "/"); {
 	case part[0] == "workers":
 		e.CheckCommand = "workers"
-	case part[0] == "broker":
-		e.CheckCommand = "broker dead"
 	case len(part) > 1: // a sweep
 		e.CheckCommand = "show " + part[1]
 	}

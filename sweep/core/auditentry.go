@@ -24,7 +24,7 @@ type AuditEntry struct {
 	UID    *int      `json:"uid"`    // of the user on the master's host; nil: unknown
 	User   string    `json:"user"`   // the name that the client declares; "": none
 	Action string    `json:"action"` // "retry"
-	Kind   string    `json:"kind"`   // of the object: "sweep", "task", "worker", "letter"
+	Kind   string    `json:"kind"`   // of the object: "sweep", "task", "worker"
 	// Object is its id or name: "train-7", "train-7/42", "w1"; "": all, or none was made.
 	Object  string  `json:"object"`
 	Detail  string  `json:"detail"`  // what else was asked: "n=4"

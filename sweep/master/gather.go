@@ -20,12 +20,11 @@ const many = 8
 type inputs struct {
 	events     <-chan queue.Delivery[task.Event]
 	heartbeats <-chan task.Heartbeat
-	dead       <-chan queue.Delivery[task.DeadLetter]
 }
 
 func (m *Master) inputs(ctx context.Context) (inputs, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	in := inputs{m.o.Queue.Events(ctx), m.o.Queue.Heartbeats(ctx), m.o.Queue.DeadLetters(ctx)}
+	in := inputs{m.o.Queue.Events(ctx), m.o.Queue.Heartbeats(ctx)}
 	var parts sync.WaitGroup
 	parts.Go(func() {
 		for l := range m.o.Queue.Lines(ctx) {
@@ -49,7 +48,6 @@ func (m *Master) inputs(ctx context.Context) (inputs, func()) {
 type stepInput struct {
 	heartbeats []task.Heartbeat
 	events     []task.Event
-	dead       []task.DeadLetter
 	acks       []func() error // of their deliveries
 	call       *call          // one command at most
 	supplied   bool           // after the step: every worker has enough at hand
@@ -73,14 +71,7 @@ func (m *Master) take(ctx context.Context, in inputs, s *stepInput, over <-chan 
 	select {
 	case d, ok := <-in.events:
 		if ok {
-			s.events = append(s.events, d.Items...)
-			s.dead = append(s.dead, d.Unreadable...)
-			s.acks = append(s.acks, d.Ack)
-		}
-		return ok
-	case d, ok := <-in.dead:
-		if ok {
-			s.dead, s.acks = append(s.dead, d.Items...), append(s.acks, d.Ack)
+			s.events, s.acks = append(s.events, d.Items...), append(s.acks, d.Ack)
 		}
 		return ok
 	case h, ok := <-in.heartbeats:

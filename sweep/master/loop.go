@@ -19,9 +19,6 @@ import (
 // that has begun is taken to its end.
 func (m *Master) apply(ctx context.Context, s *stepInput) error {
 	whole := context.WithoutCancel(ctx)
-	if err := m.keepDeadLetters(whole, s.dead); err != nil {
-		return err
-	}
 	in := core.Input{Heartbeats: s.heartbeats}
 	for _, e := range s.events {
 		in.Events = append(in.Events, core.Event{Event: e})

@@ -52,13 +52,11 @@ type Master struct {
 	ended   chan struct{} // closed when Run has ended
 	exitErr error         // why; read after ended
 
-	outbox outbox
-	reads  reads
-	turns  measureTurns
-	// requeuing has one caller at a time requeue dead letters, so that none is sent twice.
-	requeuing sync.Mutex
-	notices   notices
-	started   time.Time // by the clock of the process
+	outbox  outbox
+	reads   reads
+	turns   measureTurns
+	notices notices
+	started time.Time // by the clock of the process
 
 	// What follows is the loop's.
 	core    *core.Core

@@ -212,6 +212,7 @@ func TestATaskThatCannotBeSentLosesNoOther(t *testing.T) {
 				t.Fatalf("task %d does not come", want)
 			}
 		}
+		synctest.Wait()
 		if box.Pending() != 0 || !strings.Contains(log.String(), "task s-1/2") {
 			t.Errorf("%d messages wait: %s", box.Pending(), log)
 		}

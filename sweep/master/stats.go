@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/queue"
 )
 
 // Stats is how a master stands.
@@ -31,4 +32,14 @@ func (m *Master) Stats(ctx context.Context) (all Stats, err error) {
 		return nil
 	})
 	return all, err
+}
+
+// Depths returns how much waits in the queues, those of all workers among them.
+func (m *Master) Depths(ctx context.Context) ([]queue.Depth, error) {
+	var workers []string
+	if err := m.query(ctx,
+		func(context.Context) error { workers = m.core.WorkerNames(); return nil }); err != nil {
+		return nil, err
+	}
+	return m.o.Queue.Depths(ctx, workers...)
 }

@@ -45,8 +45,8 @@ type MasterEndpoint interface {
 	// comes as several, in order. An attempt that is too long for one is never sent, and an error
 	// that is not ErrUnreachable; all others of the batches are sent.
 	Publish(ctx context.Context, worker string, batches ...task.Batch) error
-	// Events delivers what workers emit, in order for each worker, and each at least once. What
-	// cannot be read comes in the same deliveries.
+	// Events delivers what workers emit, in order for each worker, and each at least once. As with
+	// all streams, what cannot be read is left out, and counted (Status).
 	Events(ctx context.Context) <-chan Delivery[task.Event]
 	// SendControl sends one message to one worker. When the worker is away it may be lost, or
 	// arrive when it returns: a message asks for something that may be asked twice, and the master
@@ -66,15 +66,6 @@ type MasterEndpoint interface {
 	// lines are lost, and the next line of their stream says how many. Without a stream open, and
 	// in an outage, they may be lost unsaid.
 	Lines(ctx context.Context) <-chan task.Line
-	// DeadLetters delivers messages that workers could not read, each at least once, and those that
-	// the broker put aside by its own rules, such as a limit of deliveries. What of the other
-	// streams cannot be read comes here, too; it may be lost. Of a long message that could not be
-	// read only the beginning is delivered.
-	DeadLetters(ctx context.Context) <-chan Delivery[task.DeadLetter]
-	// Requeue puts a dead letter back into the queue that the message was in. It reports false
-	// where that queue is gone or only the beginning of the message is left. When it returns nil
-	// the message is durable; on an error it is not known, and Requeue may be called again.
-	Requeue(ctx context.Context, l *task.DeadLetter) (requeued bool, err error)
 	// Depths returns how much waits in the queues: of the workers, in the order given, then of the
 	// others. A queue that does not exist is left out.
 	Depths(ctx context.Context, workers ...string) ([]Depth, error)
@@ -123,7 +114,5 @@ type Status struct {
 // the outage. What was on its way in the outage may come before and after.
 type Delivery[T any] struct {
 	Items []T
-	// Unreadable are messages of events that could not be read. Ack is for them, too.
-	Unreadable []task.DeadLetter
-	Ack        func() error
+	Ack   func() error
 }

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -103,24 +102,6 @@ func endedTask(index int64) core.Task {
 			"exit code 1"
 	}
 	return t
-}
-
-// BenchmarkDeadLetterLeftOut has a dead letter of a worker that has too many, beside 20,000.
-func BenchmarkDeadLetterLeftOut(b *testing.B) {
-	s, _ := begin(b, newRecord())
-	var all []task.DeadLetter
-	for i := range 20_000 {
-		worker := ""
-		if i < 100 {
-			worker = "w1"
-		}
-		all = append(all, deadLetter(fmt.Sprint(i), worker, make([]byte, 3000)))
-	}
-	keep(b, s, all...)
-	left := deadLetter("left out", "w1", nil)
-	for b.Loop() {
-		keep(b, s, left)
-	}
 }
 
 // BenchmarkPages reads what pages show at 200,000 rows.

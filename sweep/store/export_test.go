@@ -9,15 +9,6 @@ import (
 // Plan returns how SQLite would run a query, one line for each step.
 func (r *Reader) Plan(ctx context.Context, s Sweep, q TaskQuery) (steps []string, err error) {
 	text, args := q.sql(s.Seq)
-	return r.plan(ctx, text, args...)
-}
-
-// DeadLetterPlan returns how SQLite would store a dead letter.
-func (r *Reader) DeadLetterPlan(ctx context.Context) (steps []string, err error) {
-	return r.plan(ctx, insertDeadLetter, make([]any, 11)...)
-}
-
-func (r *Reader) plan(ctx context.Context, text string, args ...any) (steps []string, err error) {
 	rows, err := r.db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+text, args...)
 	if err != nil {
 		return nil, err

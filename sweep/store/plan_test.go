@@ -47,15 +47,3 @@ func TestPlans(t *testing.T) {
 		})
 	}
 }
-
-// TestADeadLetterReadsThoseOfItsWorker: of those of others there may be 20,000.
-func TestADeadLetterReadsThoseOfItsWorker(t *testing.T) {
-	t.Parallel()
-	s, _ := begin(t, newRecord())
-	steps, err := s.DeadLetterPlan(t.Context())
-	all := strings.Join(steps, "\n")
-	if err != nil || strings.Count(all, "INDEX dead_letters_worker (worker=?)") != 2 ||
-		strings.Contains(all, "SCAN dead_letters") {
-		t.Errorf("%v\n%s", err, all)
-	}
-}

@@ -132,19 +132,6 @@ CREATE INDEX audit_object ON audit (object);
 CREATE INDEX audit_keys ON audit (client_key) WHERE client_key IS NOT NULL;
 CREATE TRIGGER audit_stays   BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the record of actions is only added to'); END;
 CREATE TRIGGER audit_is_told BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the record of actions is only added to'); END;
-CREATE TABLE dead_letters (
-	seq    INTEGER PRIMARY KEY,              -- order in which they came
-	id     TEXT    NOT NULL UNIQUE,          -- one that is delivered again is one row
-	queue  TEXT    NOT NULL,
-	reason TEXT    NOT NULL,
-	time   INTEGER,                          -- NULL: not known
-	worker TEXT    NOT NULL,                 -- whose dead letters are bounded; '': nobody's
-	user   TEXT    NOT NULL,                 -- task.Sender
-	key    TEXT    NOT NULL,
-	size   INTEGER NOT NULL,                 -- of the message; body may be its beginning only
-	body   BLOB    NOT NULL
-);
-CREATE INDEX dead_letters_worker ON dead_letters (worker) WHERE worker <> '';
 `
 
 // createTables makes the tables of a new store.

@@ -35,8 +35,6 @@ type Store struct {
 	path   string // of the database
 	opened fs.FileInfo
 	write  writer
-
-	deadLetters deadLetterTotals
 	// Slow is why the store gave up its usual journal, for the user to read once; empty on a local
 	// file system.
 	Slow string

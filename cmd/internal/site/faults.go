@@ -50,19 +50,10 @@ func (o *Overview) faults() []Fault {
 	for _, w := range o.warnings {
 		f.add("", "", "%s", w)
 	}
-	for _, q := range o.Broker.Queues {
-		if q.Queue == deadLetters && q.Messages > 0 {
-			f.add("", "run-tasks broker dead lists them", "%d messages could not be delivered",
-				q.Messages)
-		}
-	}
 	f.workers(o)
 	f.gpus(o)
 	return append(f.all, o.drifts...)
 }
-
-// deadLetters is the queue, as the API names it, of what could not be delivered.
-const deadLetters = "dead"
 
 type faults struct {
 	all []Fault

@@ -61,7 +61,7 @@ func whole() site.Overview {
 		Workers: []core.Worker{worker("gpu2", core.WorkerReady), worker("gpu3", core.WorkerReady)},
 		Broker: &api.Broker{Program: ptr("RabbitMQ 4.2.0"), Since: ptr(noon.Add(-49 * time.Hour)),
 			Queues: []queue.Depth{{Queue: "tasks.gpu2", Messages: 3, Unacked: ptr(2),
-				Consumers: ptr(1)}, {Queue: "dead"}}},
+				Consumers: ptr(1)}, {Queue: "events"}}, Refused: ptr(int64(2))},
 		Sweeps: []core.Summary{{ID: "train-7", State: core.Open, Total: 100,
 			Submitted: noon.Add(-5 * time.Minute),
 			Counts: map[string]int64{"succeeded": 40, "failed": 2, "oom": 1, "cancelled": 3,
@@ -189,9 +189,6 @@ func TestFaults(t *testing.T) {
 			want: []site.Fault{{"", "the master is not ready: the broker refuses",
 				"check-status --logs broker shows what it says"},
 				{"", "the master is not ready: disk full", ""}}},
-		"dead letters": {change: func(o *site.Overview) { o.Broker.Queues[1].Messages = 2 },
-			want: []site.Fault{{"", "2 messages could not be delivered",
-				"run-tasks broker dead lists them"}}},
 		"a worker that the master does not know": {change: func(o *site.Overview) {
 			o.Workers = o.Workers[1:]
 		},
@@ -247,10 +244,10 @@ WORKER  STATE  SLOTS  BUSY  HEARD   CPU  MEMORY        WAITING  TASKS      VERSI
 gpu2    ready  4      1     1s ago  50%  2.0G of 8.0G  0        train-7/3  1a2b3c4d5e6f+changes
 gpu3    ready  4      1     1s ago  50%  2.0G of 8.0G  0        train-7/3  1a2b3c4d5e6f+changes
 
-broker reached, RabbitMQ 4.2.0, for 2d
+broker reached, RabbitMQ 4.2.0, for 2d, 2 messages refused (its master's log has them)
 QUEUE       READY  UNACKED  CONSUMERS
 tasks.gpu2  3      2        1
-dead        0
+events      0
 
 SWEEP    STATE    DONE       RUNNING  FAILED  PRIORITY  SUBMITTED
 train-7  running  46 of 100  8        3       0         5m ago

@@ -253,6 +253,9 @@ func (o *Overview) broker(width int) []string {
 	if b.Since != nil {
 		line += ", for " + o.age(*b.Since)
 	}
+	if b.Refused != nil && *b.Refused > 0 {
+		line += fmt.Sprintf(", %d messages refused (its master's log has them)", *b.Refused)
+	}
 	lines := wrapped(line, "", width)
 	if len(b.Queues) == 0 {
 		return lines

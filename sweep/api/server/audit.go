@@ -41,10 +41,8 @@ func (ro route) entry(r *http.Request) *core.AuditEntry {
 		e.Kind, e.Object = "task", r.PathValue("sweep")+"/"+r.PathValue("index")
 	case strings.HasPrefix(ro.path, "/sweeps"):
 		e.Kind, e.Object = "sweep", r.PathValue("sweep")
-	case strings.HasPrefix(ro.path, "/workers"):
-		e.Kind, e.Object = "worker", r.PathValue("worker")
 	default:
-		e.Kind, e.Object = "letter", r.PathValue("letter")
+		e.Kind, e.Object = "worker", r.PathValue("worker")
 	}
 	for _, name := range ro.query {
 		if value := r.URL.Query().Get(name); value != "" && !slices.Contains(followParameter,

@@ -66,9 +66,6 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 	if err := s.client.Forget(ctx, "w1"); err == nil {
 		t.Error("a worker that is there is forgotten")
 	}
-	if _, err := s.client.Drop(ctx, "7"); err == nil {
-		t.Error("a letter that there is not is dropped")
-	}
 	if status, text, _ := s.raw(http.MethodPost, "/v1/sweeps", `{"record": 7}`, "User",
 		"eve"); status != http.StatusBadRequest {
 		t.Error(status, text)
@@ -77,7 +74,6 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 		t.Error(err)
 	}
 	want := []string{
-		"ann drop letter 7 refused: there is no dead letter 7",
 		"ann forget worker w1 refused: w1 is draining; stop it first; one that was stopped is away",
 		"ann cancel sweep none-1 refused: there is no sweep none-1",
 		"ann retry sweep train-1 tasks=1 refused: train-1 has no task 99: it has 3",

@@ -31,8 +31,6 @@ func apiError(err error) *api.Error {
 		e.Status = http.StatusNotFound
 	} else if _, ok := errors.AsType[*core.UnknownWorker](err); ok {
 		e.Status, e.Remedy = http.StatusNotFound, "run-tasks workers lists them"
-	} else if _, ok := errors.AsType[*master.UnknownDeadLetter](err); ok {
-		e.Status, e.Remedy = http.StatusNotFound, "run-tasks broker dead lists them"
 	} else if none, ok := errors.AsType[*core.NoSecrets](err); ok {
 		e.Status, e.Parameter = http.StatusConflict, api.SecretsField
 		if none.Gone {

@@ -64,9 +64,23 @@ func (s *Server) broker(_ http.ResponseWriter, r *http.Request) (any, error) {
 		Blocked: textOrNull(q.Blocked),
 		Program: textOrNull(q.Program), Revisions: textOrNull(s.o.Revisions)}
 	if queues {
-		b.Queues = s.depths(r)
+		s.addQueues(r, &b)
 	}
 	return b, nil
+}
+
+// addQueues adds what waits in the queues, and how many messages were refused, as far as the
+// master's loop and the broker say it in time.
+func (s *Server) addQueues(r *http.Request, b *api.Broker) {
+	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+	defer cancel()
+	if stats, err := s.o.Master.Stats(ctx); err == nil {
+		refused := s.o.Broker.Status().Refused + stats.Refused
+		b.Refused = &refused
+	}
+	if all, err := s.o.Master.Depths(ctx); err == nil {
+		b.Queues = all
+	}
 }
 
 func timeOrNull(t time.Time) *time.Time {

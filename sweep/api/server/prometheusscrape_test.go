@@ -78,8 +78,6 @@ func TestMetricsAgreeWithTheStore(t *testing.T) {
 	s.becomes(id, map[string]int64{"succeeded": 5, "failed": 1})
 	running := s.submit(2)
 	s.becomes(running, map[string]int64{"running": 2})
-	s.queue.AddDeadLetter("tasks.w1", []byte("{}"), "why")
-	s.dead(1)
 	all := s.scraped()
 	for _, id := range []string{id, running} {
 		view, err := s.client.Sweep(t.Context(), id, false)
@@ -107,7 +105,6 @@ func TestMetricsAgreeWithTheStore(t *testing.T) {
 		{0, "mlframework_demand_tasks", nil},
 		{0, "mlframework_refused_messages_total", nil},
 		{0, "mlframework_queue_messages", []string{"queue=tasks.w1"}},
-		{1, "mlframework_queue_messages", []string{"queue=dead"}},
 		{1, "mlframework_workers", []string{"state=ready"}},
 		{0, "mlframework_workers", []string{"state=refused"}},
 		{2, "mlframework_worker_slots", []string{"worker=w1"}}, {0, "mlframework_worker_slots_busy",

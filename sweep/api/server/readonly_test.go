@@ -25,8 +25,7 @@ func TestReadOnlySocket(t *testing.T) {
 		}}}
 	before, err := s.client.Audit(t.Context(), api.AuditQuery{})
 	s.must(err)
-	names := strings.NewReplacer("{sweep}", id, "{index}", "0", "{worker}", "w1", "{letter}",
-		"none")
+	names := strings.NewReplacer("{sweep}", id, "{index}", "0", "{worker}", "w1")
 	for _, r := range server.Routes() {
 		request, err := http.NewRequestWithContext(t.Context(), r.Method,
 			"http://master/v1"+names.Replace(r.Path), http.NoBody)

@@ -12,8 +12,8 @@
 // has it. A repetition is answered with how things stand. Without a key: cancel, pause, resume,
 // priority, drain, slots and reread ask for a state, and asking twice leads to the same one; a
 // retry takes only tasks that have ended badly; a sweep that was extended has what it is extended
-// by; a restart is of the process that is there then; a worker that was forgotten, and a dead
-// letter that was requeued or dropped, do not exist any more.
+// by; a restart is of the process that is there then; a worker that was forgotten does not exist any
+// more.
 package server
 
 import (

@@ -10,10 +10,8 @@
 //	exchange  from-workers       topic, durable     everything from workers, with keys KIND.WORKER
 //	  events.#      →  events           quorum             what workers report
 //	  heartbeats.#  →  heartbeats       classic, durable   transient messages that expire
-//	  dead.#        →  worker-letters   quorum             what workers could not read
 //	  KIND.WORKER   →  KIND.*.WORKER    exclusive queues of the master's connection, bounded:
 //	                                    heartbeats, lines and pieces of each worker known
-//	queue     dead               quorum             what the broker put aside
 //
 // The master makes all of it, whenever it is needed: a queue that was deleted, or a broker that
 // lost its data, is set up again. The queues of a worker it makes with the worker's first
@@ -22,19 +20,16 @@
 // worker binds nothing either, so that no topic needs a right to be read.
 //
 // Package queue/rights has the user of each worker, and the policies. x-queue-type is the only
-// argument of a queue that outlives its connection, so that everything else can be set by policy:
-// bounds, and that what a broker gives up on by itself, as at a limit of deliveries (RabbitMQ 4 has
-// one of 20), goes to the queue dead.
+// argument of a queue that outlives its connection, so that everything else can be set by policy,
+// such as bounds and the limit of deliveries.
 //
 // # Who says what
 //
 // The broker lets a worker's user use keys that end with the worker's name, and no other user's
 // name in the property user-id. The master reads a message only if key, user and content name the
-// same worker, and if it keeps the bounds of package task. What does not is delivered to the master
-// as a dead letter with the reason, and is counted; of each message its beginning is kept. What
-// workers could not read themselves comes from worker-letters with the same bound. Nothing writes
-// to the queue dead but the broker's own rules. Where the master requeues a message, its headers say
-// whose it was.
+// same worker, and if it keeps the bounds of package task. What does not is counted, logged with
+// its size and hash, and acknowledged; so does a worker with what it cannot read. What the store
+// then lacks is sent again, or is lost, by the rules for messages that got lost.
 //
 // # Connections
 //

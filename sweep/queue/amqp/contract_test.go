@@ -2,6 +2,7 @@ package amqp_test
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -36,7 +37,7 @@ type site struct {
 	options amqp.Options
 	hub     *amqp.MasterEndpoint
 
-	collected collected
+	said lockedBuffer // what the master's endpoint logs
 
 	mu    sync.Mutex
 	ports map[string]*amqp.WorkerEndpoint
@@ -53,7 +54,7 @@ func openAt(t testing.TB, b *broker.Broker, vhost string) *site {
 	s := &site{broker: b, vhost: vhost, proxy: broker.Through(t, b.URL),
 		ports: map[string]*amqp.WorkerEndpoint{}}
 	s.options = amqp.Options{URL: broker.In(s.proxy.URL, vhost), Credentials: b.Master(t, vhost),
-		Log: logTo(t)}
+		Log: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &s.said), nil))}
 	if _, measured := t.(*testing.B); measured { // without what only tests need
 		s.options.URL, s.options.Log = broker.In(b.URL, vhost), nil
 	}
@@ -65,6 +66,25 @@ func openAt(t testing.TB, b *broker.Broker, vhost string) *site {
 	t.Cleanup(hub.Close)
 	s.reached(t, true)
 	return s
+}
+
+// lockedBuffer is text that several may write. The zero value is empty.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.text = append(b.text, p...)
+	return len(p), nil
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return string(b.text)
 }
 
 // logTo logs where -v shows it.
@@ -145,9 +165,6 @@ func (s *site) fixture(t *testing.T) queuetest.Fixture {
 		Worker: func(worker string) queue.WorkerEndpoint { return s.port(t, worker) },
 		Outage: func(on bool) { s.outage(t, on) },
 		Purge:  func(worker string) { s.broker.Purge(t, s.vhost, "tasks."+worker) },
-		DeadLetter: func(from string, body []byte, reason string) {
-			s.addDead(t, from, body, reason)
-		},
 	}
 }
 

@@ -2,15 +2,11 @@ package amqp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
-	"github.com/rabbitmq/amqp091-go"
-
 	"mlframework/sweep/queue"
-	"mlframework/sweep/task"
 )
 
 // openDeliveries opens a stream of deliveries.
@@ -67,15 +63,15 @@ func (s *deliverySession[T]) run(ctx context.Context, out chan<- queue.Delivery[
 			if !ok {
 				return
 			}
-			items, unreadable, ok := s.read(ctx, &d)
-			if !ok {
-				return
+			items, err := s.spec.decode(&d)
+			if err != nil {
+				s.endpoint.refuse(s.spec.name, &d, err)
 			}
 			size += len(d.Body)
 			switch {
 			case p != nil:
 				p.last = d.DeliveryTag
-			case len(items)+len(unreadable) > 0:
+			case len(items) > 0:
 				p = &tagRange{d.DeliveryTag, d.DeliveryTag}
 				next = s.add(p)
 			default:
@@ -83,7 +79,6 @@ func (s *deliverySession[T]) run(ctx context.Context, out chan<- queue.Delivery[
 				size = 0
 			}
 			next.Items = append(next.Items, items...)
-			next.Unreadable = append(next.Unreadable, unreadable...)
 		case offer <- next:
 			next, p, size = queue.Delivery[T]{}, nil, 0
 		case <-s.consumer.closed:
@@ -92,37 +87,6 @@ func (s *deliverySession[T]) run(ctx context.Context, out chan<- queue.Delivery[
 			return
 		case <-ctx.Done():
 			return
-		}
-	}
-}
-
-// read decodes a message. One that cannot be read becomes a dead letter, or is reported: until the
-// broker has confirmed that it is tried again. It is false when the consumer ended before, and the
-// message comes again.
-func (s *deliverySession[T]) read(ctx context.Context, d *amqp091.Delivery) (items []T,
-	unreadable []task.DeadLetter, ok bool) {
-	f := s.spec
-	items, why := f.decode(d)
-	if why == nil {
-		return items, nil, true
-	}
-	s.endpoint.countReject(f.name, d, why)
-	if f.reject != nil {
-		return items, []task.DeadLetter{f.reject(d, why)}, true
-	}
-	for p := (backoff{}); ; p.wait(ctx) {
-		if !errors.Is(s.endpoint.reportDeadLetter(ctx, f.reportTo, f.queue, d, why),
-			queue.ErrUnreachable) {
-			return items, nil, true
-		}
-		select {
-		case <-s.consumer.closed:
-			return nil, nil, false
-		case <-s.consumer.cancelled:
-			return nil, nil, false
-		case <-ctx.Done():
-			return nil, nil, false
-		default:
 		}
 	}
 }

@@ -9,14 +9,6 @@ import (
 	"mlframework/sweep/queue/rights"
 )
 
-// brokerNames returns the names on the broker of the queues that are one in the contract.
-func brokerNames(name string) []string {
-	if name == rights.DeadQueue {
-		return []string{rights.DeadQueue, rights.WorkerDeadQueue}
-	}
-	return []string{name}
-}
-
 // Depths implements queue.MasterEndpoint.
 func (h *MasterEndpoint) Depths(ctx context.Context, workers ...string) (
 	all []queue.Depth, err error) {
@@ -24,8 +16,7 @@ func (h *MasterEndpoint) Depths(ctx context.Context, workers ...string) (
 	for _, w := range workers {
 		names = append(names, rights.TasksQueue(w))
 	}
-	for _, name := range append(names, rights.EventsQueue, rights.HeartbeatsQueue,
-		rights.DeadQueue) {
+	for _, name := range append(names, rights.EventsQueue, rights.HeartbeatsQueue) {
 		d, exists, err := h.depth(name)
 		if err != nil {
 			return nil, err
@@ -36,48 +27,22 @@ func (h *MasterEndpoint) Depths(ctx context.Context, workers ...string) (
 	}
 	unacked := h.scrapeUnacked(ctx)
 	for i := range all {
-		all[i].Unacked = sumUnacked(unacked, brokerNames(all[i].Queue))
+		if n, known := unacked[all[i].Queue]; known {
+			all[i].Unacked = &n
+		}
 	}
 	return all, nil
 }
 
-// sumUnacked returns how many messages of queues are not acknowledged; nil where that is not known
-// of one of them.
-func sumUnacked(unacked map[string]int, queues []string) *int {
-	sum := 0
-	for _, name := range queues {
-		n, known := unacked[name]
-		if !known {
-			return nil
-		}
-		sum += n
-	}
-	return &sum
-}
-
-// depth asks the broker for one queue of the contract; false when it does not exist. Of several
-// queues the messages are added up, and the consumers are those of the one that has the fewest.
+// depth asks the broker for one queue of the contract; false when it does not exist.
 func (h *MasterEndpoint) depth(name string) (d queue.Depth, exists bool, err error) {
-	d.Queue = name
-	for _, broker := range brokerNames(name) {
-		err = h.endpoint.withAdminChannel(func(ch *amqp091.Channel) error {
-			q, err := ch.QueueDeclarePassive(broker, true, false, false, false, nil)
-			if isNotFound(err) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			exists = true
-			d.Messages += q.Messages
-			if d.Consumers == nil || q.Consumers < *d.Consumers {
-				d.Consumers = &q.Consumers
-			}
+	err = h.endpoint.withAdminChannel(func(ch *amqp091.Channel) error {
+		q, err := ch.QueueDeclarePassive(name, true, false, false, false, nil)
+		if isNotFound(err) {
 			return nil
-		})
-		if err != nil {
-			return d, false, err
 		}
-	}
-	return d, exists, nil
+		d, exists = queue.Depth{Queue: name, Messages: q.Messages, Consumers: &q.Consumers}, true
+		return err
+	})
+	return d, exists, err
 }

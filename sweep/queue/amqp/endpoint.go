@@ -10,7 +10,6 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 
 	"mlframework/sweep/queue"
-	"mlframework/sweep/task"
 )
 
 // The parts of an end, beside its streams.
@@ -27,8 +26,6 @@ type endpoint struct {
 	status    *statusTracker
 	conn      connWaiter
 	publisher publisher
-	// unreadable are messages of the master's streams that may be lost.
-	unreadable chan task.DeadLetter
 
 	ctx        context.Context // of everything that runs; it ends with close
 	cancel     context.CancelFunc
@@ -41,8 +38,7 @@ type endpoint struct {
 func newEndpoint(o Options, at address, nowhere route,
 	prepare func(*connection, *amqp091.Channel) error) *endpoint {
 	e := &endpoint{address: at, log: o.Log, status: newStatusTracker(o.Log, partPublishing,
-		partConsuming),
-		unreadable: make(chan task.DeadLetter, maxWaitingDeadLetters)}
+		partConsuming)}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.publisher = publisher{address: at, status: e.status, prepare: prepare, probeRoute: nowhere}
 	publishing := reconnector{part: partPublishing, options: o, address: at, status: e.status,

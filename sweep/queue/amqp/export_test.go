@@ -23,17 +23,16 @@ func EncodeEvents(events []task.Event, most int) ([][]byte, error) {
 func DecodeFrom(kind rights.MessageKind, worker string, body []byte) (things int, err error) {
 	d := &amqp091.Delivery{UserId: rights.WorkerUser(worker), RoutingKey: kind.RoutingKey(worker),
 		Body: body}
-	h := &MasterEndpoint{endpoint: &endpoint{}}
 	switch kind {
 	case rights.Events:
-		return count(decodeFromWorker(kind, h.user, task.DecodeEvents, (*task.Event).Check)(d))
+		return count(decodeFromWorker(kind, task.DecodeEvents, (*task.Event).Check)(d))
 	case rights.Heartbeats:
-		return count(decodeFromWorker(kind, h.user, task.DecodeHeartbeat,
+		return count(decodeFromWorker(kind, task.DecodeHeartbeat,
 			(*task.Heartbeat).Check)(d))
 	case rights.Lines:
-		return count(decodeFromWorker(kind, h.user, task.DecodeLines, checkLine)(d))
+		return count(decodeFromWorker(kind, task.DecodeLines, checkLine)(d))
 	}
-	return count(decodeFromWorker(kind, h.user, task.DecodePiece,
+	return count(decodeFromWorker(kind, task.DecodePiece,
 		(*task.Piece).Check)(d))
 }
 

@@ -16,76 +16,39 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Of what a worker sends that cannot be read, however long it is, little is delivered, with the
-// size and the hash of the whole, and it holds up nothing that others sent.
-func TestOfALongMessageTheBeginningIsADeadLetter(t *testing.T) {
+// However many messages a worker sends that cannot be read, and however long they are, they hold up
+// nothing that others send, and the log has few lines of them, with size and hash.
+func TestManyRefusedMessagesAreFewLines(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	s.port(t, "w1")
-	s.port(t, "w2")
-	s.events(t)
-	s.say(t, "w2", "events.w2", "that of another")
-	long := strings.Repeat("x", 1<<20+1)
+	other := s.port(t, "w2")
+	events := s.hub.Events(t.Context())
+	long := []byte(strings.Repeat("x", 1<<20+1))
 	ch := s.as(t, s.broker.Worker(t, s.vhost, "w1"))
 	for n := range 301 {
 		m := amqp091.Publishing{UserId: "worker-w1", Body: []byte(fmt.Sprint("unreadable ", n))}
 		if n == 0 {
-			m.Body = []byte(long)
+			m.Body = long
 		}
 		if err := ch.Publish(rights.FromWorkers, "events.w1", false, false, m); err != nil {
 			t.Fatal(err)
 		}
 	}
-	dead := s.dead(t, 302)
-	if l := dead["that of another"]; l.Queue != "events" || l.Worker != "w2" {
-		t.Errorf("that of another worker is %+v", l)
-	}
-	l := dead[long[:512]]
-	want := fmt.Sprintf("its first 4096 bytes are kept; its SHA-256 is %x",
-		sha256.Sum256([]byte(long)))
-	if l.Size != len(long) || !strings.Contains(l.Reason, want) || l.Worker != "w1" ||
-		len(l.Body) != 4096 {
-		t.Errorf("of the long one there is %d bytes of %q, %q; want %q", l.Size, l.Worker, l.Reason,
-			want)
-	}
-	s.requeue(t, l, false)
-	if n := s.hub.Status().Refused; n != 302 {
-		t.Errorf("%d are counted", n)
-	}
-}
-
-// What a worker reports that it could not read is cut likewise, also where it reports without being
-// asked.
-func TestOfALongReportTheBeginningIsADeadLetter(t *testing.T) {
-	t.Parallel()
-	s := open(t)
-	p := s.port(t, "w2")
-	put(t, s, "tasks.w2", "not a batch")
-	p.Consume(t.Context())
-	s.dead(t, 1)
-	ch := s.as(t, s.broker.Worker(t, s.vhost, "w1"))
-	m := amqp091.Publishing{UserId: "worker-w1", Headers: amqp091.Table{"from": "tasks.w1",
-		"reason": strings.Repeat("x", 1<<16)}, Body: make([]byte, 16<<10)}
-	for range 300 {
-		if err := ch.Publish(rights.FromWorkers, "dead.w1", false, false, m); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m.UserId = "" // whoever says no user is bounded, too
-	if err := ch.Publish(rights.FromWorkers, "dead.w1", false, false, m); err != nil {
+	if err := other.Emit(t.Context(), task.Event{Version: task.Version, Worker: "w2",
+		Index: 7}); err != nil {
 		t.Fatal(err)
 	}
-	dead := s.dead(t, 302)
-	l := dead[string(m.Body[:512])]
-	if len(l.Body) != 4096 || l.Size != 16<<10 || len(l.Reason) > 2<<10 || l.Worker != "w1" {
-		t.Errorf("%d bytes of %d are kept of %q, %d of the reason", len(l.Body), l.Size, l.Worker,
-			len(l.Reason))
+	if d := <-events; d.Items[0].Index != 7 || d.Ack() != nil {
+		t.Errorf("%+v came", d.Items)
 	}
-	if l := dead["not a batch"]; l.Queue != "tasks.w2" || l.Worker != "w2" {
-		t.Errorf("that of another worker is %+v", l)
-	}
-	if n := s.hub.Status().Refused; n != 302 {
-		t.Errorf("%d are counted", n)
+	waitFor(t, "all are counted", func() bool { return s.hub.Status().Refused == 301 })
+	hash := fmt.Sprintf("%x", sha256.Sum256(long))
+	want := fmt.Sprintf("queue=events user=worker-w1 key=events.w1 bytes=%d sha256=%s cause=",
+		len(long), hash[:16])
+	if said := s.said.String(); strings.Count(said, "a message is refused") != 1 ||
+		!strings.Contains(said, want) {
+		t.Errorf("no %q in\n%s", want, said)
 	}
 }
 

@@ -14,13 +14,12 @@ import (
 // Messages that the broker sends ahead, for each stream: they are all in memory, and each has up to
 // rights.LongestMessage. Batches are claimed at once, so few are enough; pieces are long.
 const (
-	batchesPrefetch     = 64
-	eventsPrefetch      = 64
-	heartbeatsPrefetch  = 16
-	piecesPrefetch      = 8
-	linesPrefetch       = 8
-	deadLettersPrefetch = 8
-	maxEvents           = 4096
+	batchesPrefetch    = 64
+	eventsPrefetch     = 64
+	heartbeatsPrefetch = 16
+	piecesPrefetch     = 8
+	linesPrefetch      = 8
+	maxEvents          = 4096
 )
 
 // What a worker's queue of a connection of the master holds: of heartbeats the newest count, and
@@ -125,8 +124,7 @@ func (h *MasterEndpoint) Events(ctx context.Context) <-chan queue.Delivery[task.
 	return openDeliveries(ctx, h.endpoint, &streamSpec[task.Event]{
 		name: "events", open: h.ensureQueue(rights.EventsQueue), prefetch: eventsPrefetch,
 		maxItems: maxEvents,
-		decode:   decodeFromWorker(rights.Events, h.user, task.DecodeEvents, (*task.Event).Check),
-		reject:   h.reject(rights.EventsQueue),
+		decode:   decodeFromWorker(rights.Events, task.DecodeEvents, (*task.Event).Check),
 	})
 }
 
@@ -140,9 +138,8 @@ func (h *MasterEndpoint) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
 		workerQueue: workerQueueOf(rights.HeartbeatsPrefix, rights.Heartbeats, heartbeatsLimits),
 		workers:     &h.workers,
 		sendMarker:  h.sendMarker,
-		decode: decodeFromWorker(rights.Heartbeats, h.user, task.DecodeHeartbeat,
+		decode: decodeFromWorker(rights.Heartbeats, task.DecodeHeartbeat,
 			h.checkHeartbeat),
-		reject: h.reject(rights.HeartbeatsQueue),
 	})
 }
 
@@ -168,8 +165,7 @@ func (h *MasterEndpoint) Pieces(ctx context.Context) <-chan task.Piece {
 		name: "pieces", open: unboundQueue(rights.PiecesPrefix), prefetch: piecesPrefetch,
 		workerQueue: workerQueueOf(rights.PiecesPrefix, rights.Pieces, piecesLimits),
 		workers:     &h.workers,
-		decode:      decodeFromWorker(rights.Pieces, h.user, task.DecodePiece, (*task.Piece).Check),
-		reject:      h.reject("pieces"),
+		decode:      decodeFromWorker(rights.Pieces, task.DecodePiece, (*task.Piece).Check),
 	})
 }
 
@@ -179,16 +175,7 @@ func (h *MasterEndpoint) Lines(ctx context.Context) <-chan task.Line {
 		name: "lines", open: unboundQueue(rights.LinesPrefix), prefetch: linesPrefetch,
 		workerQueue: workerQueueOf(rights.LinesPrefix, rights.Lines, linesLimits),
 		workers:     &h.workers,
-		decode: withoutRepeats(decodeFromWorker(rights.Lines, h.user, task.DecodeLines,
+		decode: withoutRepeats(decodeFromWorker(rights.Lines, task.DecodeLines,
 			checkLine)),
-		reject: h.reject("lines"),
 	})
-}
-
-// user is the master's user, as whom nobody else can send.
-func (h *MasterEndpoint) user() string {
-	if c, _ := h.endpoint.conn.get(); c != nil {
-		return c.user
-	}
-	return ""
 }

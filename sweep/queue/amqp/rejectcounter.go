@@ -1,13 +1,15 @@
 package amqp
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/rabbitmq/amqp091-go"
 )
 
-// rejectCounter counts messages that were put aside. The zero value is ready.
+// rejectCounter counts messages that were refused. The zero value is ready.
 type rejectCounter struct {
 	mu       sync.Mutex
 	total    int64
@@ -39,11 +41,13 @@ func (r *rejectCounter) add(queue string, now time.Time) (say bool, unsaid int64
 	return true, unsaid
 }
 
-// countReject counts a message that cannot be read, and logs it.
-func (e *endpoint) countReject(queue string, d *amqp091.Delivery, why error) {
+// refuse counts and logs a message that cannot be read. It is acknowledged like others, so that it
+// holds up nothing; whoever has the message knows it by its hash.
+func (e *endpoint) refuse(queue string, d *amqp091.Delivery, why error) {
 	if say, unsaid := e.rejects.add(queue, time.Now()); say {
-		e.log.Error("a message is put aside", "queue", queue, "user", truncate(d.UserId, 200),
-			"key", truncate(d.RoutingKey, 200), "bytes", len(d.Body), "cause", why.Error(),
+		e.log.Error("a message is refused", "queue", queue, "user", truncate(d.UserId, 200),
+			"key", truncate(d.RoutingKey, 200), "bytes", len(d.Body),
+			"sha256", fmt.Sprintf("%.8x", sha256.Sum256(d.Body)), "cause", why.Error(),
 			"more since the last", unsaid)
 	}
 }

@@ -3,6 +3,7 @@ package amqp_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rabbitmq/amqp091-go"
@@ -127,22 +128,22 @@ var may = map[string]map[string][]string{
 	"worker-a": {
 		"consume": {"tasks.a", "control.a"}, "get": {"tasks.a", "control.a"},
 		"purge":   {"tasks.a", "control.a"},
-		"publish": {"events.a", "heartbeats.a", "lines.a", "pieces.a", "dead.a"},
+		"publish": {"events.a", "heartbeats.a", "lines.a", "pieces.a"},
 	},
 	"worker-a.b": {
 		"consume": {"tasks.a.b", "control.a.b"}, "get": {"tasks.a.b", "control.a.b"},
 		"purge":   {"tasks.a.b", "control.a.b"},
-		"publish": {"events.a.b", "heartbeats.a.b", "lines.a.b", "pieces.a.b", "dead.a.b"},
+		"publish": {"events.a.b", "heartbeats.a.b", "lines.a.b", "pieces.a.b"},
 	},
 	"nobody": {}, // without rights
 }
 
 var (
 	masters = []string{"tasks.a", "control.a", "tasks.a.b", "control.a.b", "events",
-		"heartbeats", "worker-letters", "dead"}
+		"heartbeats"}
 	all = append([]string{"amq.topic", "other", "from-workers",
-		"events.a", "events.a.b", "heartbeats.a", "lines.a", "pieces.a", "dead.a", "heartbeats.a.b",
-		"lines.a.b", "pieces.a.b", "dead.a.b", "events.c", "#", "a", ""}, masters...)
+		"events.a", "events.a.b", "heartbeats.a", "lines.a", "pieces.a", "heartbeats.a.b",
+		"lines.a.b", "pieces.a.b", "dead.a", "events.c", "#", "a", ""}, masters...)
 )
 
 // Each user tries every operation on every name, against a broker that has what a cluster has.
@@ -188,14 +189,13 @@ func TestNobodySendsAsAnother(t *testing.T) {
 	}
 }
 
-// What names another worker than the one whose user sent it changes nothing, and is among the dead
-// letters with the reason.
-func TestForgedMessagesAreDeadLetters(t *testing.T) {
+// What names another worker than the one whose user sent it changes nothing.
+func TestForgedMessagesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	p := s.port(t, "w1")
 	s.port(t, "w2")
-	events, beats, pieces := s.events(t), s.hub.Heartbeats(t.Context()), s.hub.Pieces(t.Context())
+	events, beats, pieces := s.hub.Events(t.Context()), s.hub.Heartbeats(t.Context()), s.hub.Pieces(t.Context())
 	waitFor(t, "pieces come", func() bool {
 		_ = p.SendPiece(t.Context(), task.Piece{Version: task.Version, ID: "probe", Worker: "w1"})
 		select {
@@ -235,26 +235,12 @@ func TestForgedMessagesAreDeadLetters(t *testing.T) {
 		false, false, amqp091.Publishing{Body: []byte(anonymous)}); err != nil {
 		t.Fatal(err)
 	}
-	dead := s.dead(t, len(forged)+1)
-	for body := range forged {
-		if l := dead[body]; l.Reason != `it names worker "w2" and is from worker w1` {
-			t.Errorf("%s: %+v", body, l)
-		}
-	}
-	if l := dead[anonymous]; l.Reason != "it names worker w1 and not the user that sent it" {
-		t.Errorf("%s: %+v", anonymous, l)
-	}
-	// They die again when a person has them read again.
-	first :=
-		dead[`[{"version":1,"kind":"ended","worker":"w2","sweep":"a-1","index":0,"attempt":1}]`]
-	s.requeue(t, first, true)
-	waitFor(t, "it dies again", func() bool {
-		return s.hub.Status().Refused == int64(
-			len(forged)+2)
+	waitFor(t, "all are refused", func() bool {
+		return s.hub.Status().Refused == int64(len(forged)+1)
 	})
-	if again := s.dead(t, len(forged)+2)[string(first.Body)]; again.Queue != "events" ||
-		again.Reason != first.Reason || again.Sender != first.Sender || again.ID == first.ID {
-		t.Errorf("again: %+v", again)
+	if said := s.said.String(); strings.Count(said, // in each of the three queues
+		`cause="it names worker \"w2\" and is from worker w1"`) != 3 {
+		t.Errorf("it says\n%s", said)
 	}
 	if err := p.Emit(t.Context(), task.Event{Version: task.Version, Worker: "w1",
 		Index: 7}); err != nil {
@@ -270,41 +256,5 @@ func TestForgedMessagesAreDeadLetters(t *testing.T) {
 		if name := <-names; name != "w1" {
 			t.Errorf("a heartbeat of %q came", name)
 		}
-	}
-}
-
-// A dead letter that a worker writes is one of its own tasks, whatever it says of itself: so it
-// cannot have the master send what it made up to others, or to itself as theirs.
-func TestADeadLetterOfAWorkerIsItsOwn(t *testing.T) {
-	t.Parallel()
-	s := open(t)
-	s.port(t, "w1")
-	in := s.port(t, "w2").Consume(t.Context())
-	m := amqp091.Publishing{UserId: "worker-w1", Body: []byte(`{"version":1,"sweep":"forged-1"}`)}
-	for _, from := range []string{"tasks.w2", "events", "dead"} {
-		m.Headers = amqp091.Table{"from": from, "reason": "x", "key": "events.w2",
-			"user": "worker-w2"}
-		if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, "dead.w1",
-			false, false, m); err != nil {
-			t.Fatal(err)
-		}
-		// which the broker does not compare with the user's rights
-		m.Headers["CC"] = []any{"dead.x"}
-		if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers,
-			rights.Probe.RoutingKey("w1"), false, false, m); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, l := range s.dead(t, 6) {
-		if l.Queue != "tasks.w1" {
-			t.Errorf("a dead letter is from %q", l.Queue)
-		}
-		s.requeue(t, l, true)
-	}
-	if err := s.hub.Publish(t.Context(), "w2", batch(1)); err != nil {
-		t.Fatal(err)
-	}
-	if d := <-in; d.Items[0].Sweep != "a-1" { // nothing else came before
-		t.Errorf("w2 got %+v", d.Items)
 	}
 }

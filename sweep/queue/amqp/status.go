@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mlframework/sweep/queue"
-	"mlframework/sweep/queue/rights"
 )
 
 // logInterval is after how long a cause that stays is logged again.
@@ -116,7 +115,7 @@ func (s *statusTracker) setBlocked(why string) {
 }
 
 // optionalParts are streams without which everything else works.
-var optionalParts = []string{"lines", "pieces", rights.DeadQueue, rights.WorkerDeadQueue}
+var optionalParts = []string{"lines", "pieces"}
 
 // unreachable reports whether a part is missing without which nothing works.
 func (s *statusTracker) unreachable() bool {

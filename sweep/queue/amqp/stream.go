@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/rabbitmq/amqp091-go"
-
-	"mlframework/sweep/task"
 )
 
 // streamSpec is what a stream reads: where from, and how its messages become items.
@@ -21,11 +19,6 @@ type streamSpec[T any] struct {
 	preferNewest bool
 	decode       func(*amqp091.Delivery) ([]T, error)
 	maxItems     int // items that are enough for one delivery
-	// What cannot be read becomes a dead letter of the master's, or a worker reports it there, as a
-	// message of queue.
-	reject   func(*amqp091.Delivery, error) task.DeadLetter // nil: a worker's
-	reportTo route
-	queue    string
 	// workerQueue, of a stream that may lose messages, declares a queue for one of the workers: a
 	// worker fills its own only. It is consumed for each that is known, beside that of open.
 	workerQueue func(ch *amqp091.Channel, connection, worker string) (queue string, err error)

@@ -45,7 +45,6 @@ var masterQueues = []struct {
 }{
 	{rights.Events, rights.EventsQueue},
 	{rights.Heartbeats, rights.HeartbeatsQueue},
-	{rights.Dead, rights.WorkerDeadQueue},
 }
 
 // declareMasterTopology makes the queues that workers reach, and their way there, unless they are
@@ -55,9 +54,6 @@ func declareMasterTopology(ch *amqp091.Channel) error {
 		if err := declareQueue(ch, in.queue); err != nil {
 			return err
 		}
-	}
-	if err := declareQueue(ch, rights.DeadQueue); err != nil {
-		return err
 	}
 	if err := declareExchange(ch); err != nil {
 		return err

@@ -36,21 +36,6 @@ func openTransient[T any](ctx context.Context, e *endpoint, f *streamSpec[T]) <-
 	return out
 }
 
-// reportLossy makes a dead letter of a message that cannot be read, or reports it. It may be lost.
-func (f *streamSpec[T]) reportLossy(e *endpoint, d *amqp091.Delivery, why error) {
-	if f.reject != nil {
-		select {
-		case e.unreadable <- f.reject(d, why):
-		default:
-		}
-		return
-	}
-	body, hash := beginning(d.Body)
-	_ = e.publisher.publishUnconfirmed(f.reportTo,
-		amqp091.Publishing{DeliveryMode: amqp091.Persistent, Body: body,
-			Headers: reportHeaders(f.queue, why, len(d.Body), hash)})
-}
-
 // forwardTransient hands on what is in one message and acknowledges it; false when the consumer is
 // over.
 func forwardTransient[T any](ctx context.Context, e *endpoint, f *streamSpec[T], k *consumer,
@@ -60,8 +45,7 @@ func forwardTransient[T any](ctx context.Context, e *endpoint, f *streamSpec[T],
 	}
 	items, err := f.decode(d)
 	if err != nil {
-		e.countReject(f.name, d, err)
-		f.reportLossy(e, d, err)
+		e.refuse(f.name, d, err)
 	}
 	for _, item := range items {
 		select {

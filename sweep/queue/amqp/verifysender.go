@@ -9,38 +9,20 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Headers of what the master itself puts back into a queue of workers' messages: who sent it first.
-const (
-	userHeader = "user"
-	keyHeader  = "key"
-)
-
-// senderOf returns who sent a message that self, the master's user, has taken: the user that the
-// broker vouches for, and the routing key that it let that user use. Nobody but the master can send
-// as self.
-func senderOf(d *amqp091.Delivery, self string) (s task.Sender) {
-	if d.UserId != self || self == "" {
-		return task.Sender{User: d.UserId, Key: d.RoutingKey}
-	}
-	s.User, _ = d.Headers[userHeader].(string)
-	s.Key, _ = d.Headers[keyHeader].(string)
-	return s
-}
-
-// workerOf returns the worker that sent a message of one kind. The user has to be that worker's
-// own.
-func workerOf(s task.Sender, kind rights.MessageKind) (string, error) {
-	name, ok := kind.WorkerOfKey(s.Key)
+// workerOf returns the worker that sent a message of one kind, by the user that the broker vouches
+// for, and the routing key that it let that user use. The user has to be that worker's own.
+func workerOf(d *amqp091.Delivery, kind rights.MessageKind) (string, error) {
+	name, ok := kind.WorkerOfKey(d.RoutingKey)
 	if !ok || rights.CheckWorker(name) != nil {
 		return "", fmt.Errorf(
-			"it came with the key %.200q, which is not one of a worker", s.Key)
+			"it came with the key %.200q, which is not one of a worker", d.RoutingKey)
 	}
-	if s.User != rights.WorkerUser(name) {
-		if s.User == "" {
+	if d.UserId != rights.WorkerUser(name) {
+		if d.UserId == "" {
 			return "", fmt.Errorf("it names worker %s and not the user that sent it", name)
 		}
 		return "", fmt.Errorf("it names worker %s and was sent by user %.200q", name,
-			s.User)
+			d.UserId)
 	}
 	return name, nil
 }
@@ -50,14 +32,14 @@ type decoder[T any] func(body []byte, check func(*T) error) ([]T, error)
 
 // decodeFromWorker returns a decoder of messages of one kind: what it lets through came from the
 // user of the worker that the message and each thing in it name, and keeps the bounds of package
-// task. Self is the master's user.
-func decodeFromWorker[T any](kind rights.MessageKind, self func() string, decode decoder[T],
+// task.
+func decodeFromWorker[T any](kind rights.MessageKind, decode decoder[T],
 	check func(*T, string) error) func(*amqp091.Delivery) ([]T, error) {
 	return func(d *amqp091.Delivery) ([]T, error) {
 		if err := task.CheckSize(d.Body, maxBytesFrom[kind], maxParts); err != nil {
 			return nil, err
 		}
-		worker, err := workerOf(senderOf(d, self()), kind)
+		worker, err := workerOf(d, kind)
 		if err != nil {
 			return nil, err
 		}

@@ -61,7 +61,6 @@ func (p *WorkerEndpoint) Consume(ctx context.Context) <-chan queue.Delivery[task
 	return openDeliveries(ctx, p.endpoint, &streamSpec[task.Batch]{
 		name: name, open: existingQueue(name), prefetch: batchesPrefetch,
 		decode: decodeBody(task.DecodeBatch), maxItems: 1,
-		reportTo: p.route(rights.Dead), queue: name,
 	})
 }
 
@@ -73,7 +72,6 @@ func (p *WorkerEndpoint) Controls(ctx context.Context) <-chan task.Control {
 		name: "control", open: existingQueue(name), prefetch: controlsPrefetch,
 		preferNewest: true,
 		decode:       decodeBody(task.DecodeControl),
-		reportTo:     p.route(rights.Dead), queue: name,
 	})
 }
 

@@ -1,7 +1,7 @@
 package memory
 
 import (
-	"strings"
+	"cmp"
 
 	"mlframework/sweep/task"
 )
@@ -17,22 +17,14 @@ func (q *Queue) sendBatch(to *workerEndpoint, b *task.Batch) error {
 	}
 	bodies, err := task.EncodeBatch(b, maxBytes)
 	for _, body := range bodies {
-		q.readBatch(to, body, b.BaseEnv)
+		batches, failed := task.DecodeBatch(body, maxBytes)
+		err = cmp.Or(err, failed)
+		for _, part := range batches {
+			part.BaseEnv = b.BaseEnv // it is not in what travels
+			to.tasks.put(part)
+		}
 	}
 	return err
-}
-
-// readBatch puts the batch of a message into the queue of a worker, or among the dead letters. The
-// environment is beside it, as it never travels.
-func (q *Queue) readBatch(to *workerEndpoint, body []byte, environ []string) {
-	batches, err := task.DecodeBatch(body, maxBytes)
-	if err != nil {
-		q.AddDeadLetter(tasksPrefix+to.name, body, err.Error())
-	}
-	for _, b := range batches {
-		b.BaseEnv = environ
-		to.tasks.put(b)
-	}
 }
 
 // sendEvents sends events of a worker, encoded where the queue encodes.
@@ -43,28 +35,14 @@ func (q *Queue) sendEvents(from string, events []task.Event) error {
 	}
 	bodies, err := task.EncodeAll("an event", events, maxBytes, maxBytes)
 	for _, body := range bodies {
-		q.readEvents(body, func(e *task.Event) error { return e.Check(from) })
+		read, failed := task.DecodeEvents(body, func(e *task.Event) error { return e.Check(from) })
+		if failed != nil {
+			q.refused.Add(1)
+			continue
+		}
+		q.events.put(read...)
 	}
 	return err
-}
-
-// readEvents puts the events of a message into their queue, or the message among the dead letters.
-func (q *Queue) readEvents(body []byte, check func(*task.Event) error) {
-	events, err := task.DecodeEvents(body, check)
-	if err != nil {
-		q.AddDeadLetter(eventsQueue, body, err.Error())
-		return
-	}
-	q.events.put(events...)
-}
-
-// requeued reads a dead letter again.
-func (q *Queue) requeued(l *task.DeadLetter) {
-	if l.Queue == eventsQueue {
-		q.readEvents(l.Body, func(e *task.Event) error { return e.Check(e.Worker) })
-		return
-	}
-	q.readBatch(q.endpoint(strings.TrimPrefix(l.Queue, tasksPrefix)), l.Body, nil)
 }
 
 // passed returns a thing as it is at the other end, read by decode where the queue encodes.

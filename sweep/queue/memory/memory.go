@@ -32,8 +32,7 @@ type Queue struct {
 	heartbeats fifo[task.Heartbeat]
 	lines      fifo[task.Line]
 	pieces     fifo[task.Piece]
-	dead       fifo[task.DeadLetter]
-	deadCount  atomic.Int64 // dead letters ever added
+	refused    atomic.Int64 // messages that could not be read
 
 	mu        sync.Mutex
 	endpoints map[string]*workerEndpoint
@@ -46,8 +45,8 @@ var _ queue.MasterEndpoint = (*Queue)(nil)
 func New() *Queue { return &Queue{} }
 
 // NewEncoding makes an empty queue whose messages are encoded and read on their way as they are
-// over a broker, by the same functions, so that tests see what travels. What cannot be read becomes
-// a dead letter, where it is a batch or an event, or else is an error of its sender.
+// over a broker, by the same functions, so that tests see what travels. Events that cannot be read
+// are refused, as there; anything else is an error of its sender.
 func NewEncoding() *Queue { return &Queue{encodes: true} }
 
 // Outage makes the queue unreachable for everybody, or reachable again. What it holds is kept.
@@ -136,7 +135,7 @@ func (q *Queue) RemoveWorker(_ context.Context, worker string) error {
 // Status implements queue.MasterEndpoint.
 func (q *Queue) Status() queue.Status {
 	on, since := q.outage.status()
-	s := queue.Status{Unreachable: on, Since: since}
+	s := queue.Status{Unreachable: on, Since: since, Refused: q.refused.Load()}
 	if on {
 		s.Reason = "an outage was switched on"
 	}

@@ -30,8 +30,7 @@ func testContract(t *testing.T, open func() *memory.Queue) {
 				q.Outage(true)
 				q.Outage(false)
 			},
-			Purge:      func(worker string) { q.Purge(worker) },
-			DeadLetter: q.AddDeadLetter,
+			Purge: func(worker string) { q.Purge(worker) },
 		}
 	})
 }

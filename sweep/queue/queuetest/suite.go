@@ -25,9 +25,6 @@ type Fixture struct {
 	Outage  func(on bool)
 	Restart func()              // takes the queue down and up again; it returns when that was done
 	Purge   func(worker string) // drops the batches that wait for a worker
-	// DeadLetter adds a dead letter: as it travels, JSON of a batch from tasks.WORKER or of events
-	// from events.
-	DeadLetter func(from string, body []byte, reason string)
 }
 
 // contractTest is one test of the contract.
@@ -37,10 +34,9 @@ type contractTest struct {
 	run      func(t *testing.T, f Fixture)
 }
 
-func needsOutage(f Fixture) (string, bool)     { return "Outage", f.Outage != nil }
-func needsRestart(f Fixture) (string, bool)    { return "Restart", f.Restart != nil }
-func needsDeadLetter(f Fixture) (string, bool) { return "DeadLetter", f.DeadLetter != nil }
-func needsPurge(f Fixture) (string, bool)      { return "Purge", f.Purge != nil }
+func needsOutage(f Fixture) (string, bool)  { return "Outage", f.Outage != nil }
+func needsRestart(f Fixture) (string, bool) { return "Restart", f.Restart != nil }
+func needsPurge(f Fixture) (string, bool)   { return "Purge", f.Purge != nil }
 
 // Run runs the suite. Open makes the fixture of one test and registers its own clean-up; when that
 // is over, no goroutine may be left. The tests run one after the other, so that a leak has one
@@ -48,7 +44,7 @@ func needsPurge(f Fixture) (string, bool)      { return "Purge", f.Purge != nil 
 func Run(t *testing.T, open func(t *testing.T) Fixture) {
 	t.Helper()
 	for _, group := range [][]contractTest{taskTests, eventTests, messageTests, lineTests,
-		versionTests, deadLetterTests, streamTests, faultTests} {
+		versionTests, depthTests, streamTests, faultTests} {
 		for _, trial := range group {
 			t.Run(trial.name, func(t *testing.T) {
 				before := goleak.IgnoreCurrent()

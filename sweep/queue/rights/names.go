@@ -10,9 +10,6 @@ const (
 
 	EventsQueue     = "events"
 	HeartbeatsQueue = "heartbeats"
-	// The master reads dead letters from these.
-	WorkerDeadQueue = "worker-letters" // what workers could not read
-	DeadQueue       = "dead"           // what the broker put aside
 
 	tasksPrefix   = "tasks."
 	controlPrefix = "control."
@@ -26,20 +23,6 @@ func TasksQueue(worker string) string { return tasksPrefix + worker }
 // ControlQueue is the queue of the control messages of a worker.
 func ControlQueue(worker string) string { return controlPrefix + worker }
 
-// WorkerOfTasks returns the worker whose batches a queue holds; false when it holds none.
-func WorkerOfTasks(queue string) (worker string, ok bool) {
-	return strings.CutPrefix(queue, tasksPrefix)
-}
-
-// WorkerOfQueue returns the worker whose batches or control messages a queue holds; false when it
-// holds none.
-func WorkerOfQueue(queue string) (worker string, ok bool) {
-	if worker, ok = WorkerOfTasks(queue); ok {
-		return worker, true
-	}
-	return strings.CutPrefix(queue, controlPrefix)
-}
-
 // MessageKind is what a message from a worker is: the first word of its routing key.
 type MessageKind string
 
@@ -49,12 +32,11 @@ const (
 	Heartbeats MessageKind = "heartbeats"
 	Lines      MessageKind = "lines"
 	Pieces     MessageKind = "pieces"
-	Dead       MessageKind = "dead" // what a worker could not read
 	// goes nowhere: a broker that takes no messages says so to those that send something
 	Probe MessageKind = "probe"
 )
 
-var kinds = []MessageKind{Events, Heartbeats, Lines, Pieces, Dead, Probe}
+var kinds = []MessageKind{Events, Heartbeats, Lines, Pieces, Probe}
 
 // RoutingKey is the routing key of a worker's messages of one kind.
 func (k MessageKind) RoutingKey(worker string) string { return string(k) + "." + worker }

@@ -10,7 +10,7 @@ type Policy struct {
 
 // deliveryLimit is how often a quorum queue may hand out one message, where RabbitMQ 4 drops it
 // after 20: a message comes back whenever a worker loses its connection, which is no fault of the
-// message. What it gives up on goes to DeadQueue.
+// message. What it gives up on is gone, as if somebody had purged it.
 const deliveryLimit = 1000
 
 // Bounds of what may lie on the broker, so that no worker fills it. An event that does not fit is
@@ -24,22 +24,14 @@ const (
 	maxControls        = 4096 // for each worker
 	maxControlsBytes   = 16 << 20
 	maxPiecesBytes     = 32 << 20
-	maxReported        = 2_000
-	maxReportedBytes   = 16 << 20
-	maxDead            = 20_000
-	maxDeadBytes       = 64 << 20
 )
 
 // Policies returns the policies. Queues of live output are not among them: their bound is an
 // argument, as what is left out is counted.
 func Policies() []Policy {
-	durable := func(more map[string]any) map[string]any {
-		d := map[string]any{"delivery-limit": deliveryLimit, "dead-letter-exchange": "",
-			"dead-letter-routing-key": DeadQueue}
-		for key, value := range more {
-			d[key] = value
-		}
-		return d
+	durable := func(bytes int) map[string]any {
+		return map[string]any{"delivery-limit": deliveryLimit, "max-length-bytes": bytes,
+			"overflow": "reject-publish"}
 	}
 	oldestGoes := func(count, bytes int) map[string]any {
 		d := map[string]any{"max-length-bytes": bytes, "overflow": "drop-head"}
@@ -48,22 +40,13 @@ func Policies() []Policy {
 		}
 		return d
 	}
-	// What these give up on is gone: a worker could have its reports put aside without end.
-	reported, dead := oldestGoes(maxReported, maxReportedBytes), oldestGoes(maxDead, maxDeadBytes)
-	reported["delivery-limit"], dead["delivery-limit"] = deliveryLimit, deliveryLimit
 	return []Policy{
-		{"mlframework", matchNames(tasksPrefix + "*"),
-			durable(map[string]any{"max-length-bytes": maxTasksBytes,
-				"overflow": "reject-publish"})},
-		{"mlframework-events", matchNames(EventsQueue),
-			durable(map[string]any{"max-length-bytes": maxEventsBytes,
-				"overflow": "reject-publish"})},
+		{"mlframework", matchNames(tasksPrefix + "*"), durable(maxTasksBytes)},
+		{"mlframework-events", matchNames(EventsQueue), durable(maxEventsBytes)},
 		{"mlframework-heartbeats", matchNames(HeartbeatsQueue),
 			oldestGoes(maxHeartbeats, maxHeartbeatsBytes)},
 		{"mlframework-control", matchNames(controlPrefix + "*"),
 			oldestGoes(maxControls, maxControlsBytes)},
 		{"mlframework-pieces", matchNames(PiecesPrefix + "*"), oldestGoes(0, maxPiecesBytes)},
-		{"mlframework-letters", matchNames(WorkerDeadQueue), reported},
-		{"mlframework-dead", matchNames(DeadQueue), dead},
 	}
 }

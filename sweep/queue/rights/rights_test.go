@@ -18,7 +18,7 @@ var names = map[string]string{
 	"tasks.a.b": "read", "control.a.b": "read", rights.FromWorkers: "write",
 	"tasks.a": "", "tasks.a.b.c": "", "tasks.axb": "", "tasks.a.b\n": "", "tasks.": "",
 	"control.a": "", "control.a.b.c": "",
-	"events": "", "heartbeats": "", "worker-letters": "", "dead": "",
+	"events": "", "heartbeats": "",
 	"amq.default": "", "amq.topic": "", "amq.gen-1": "",
 	"from-workers2": "", "lines.x": "", "pieces.x": "", "control": "", "": "",
 }
@@ -40,7 +40,7 @@ func TestAWorkerReachesItsOwnOnly(t *testing.T) {
 	}
 	for key, want := range map[string]bool{
 		"events.a.b": true, "heartbeats.a.b": true, "lines.a.b": true, "pieces.a.b": true,
-		"dead.a.b": true, "probe.a.b": true,
+		"probe.a.b": true, "dead.a.b": false,
 		"events.a": false, "events.a.b.c": false, "events.axb": false, "events.a.b\n": false,
 		"events.": false, "#": false, "events.#": false, "other.a.b": false, "xevents.a.b": false,
 	} {
@@ -65,14 +65,6 @@ func TestNamesLeadThereAndBack(t *testing.T) {
 		if got, ok := rights.WorkerOfUser(rights.WorkerUser(name)); got != name || !ok {
 			t.Errorf("the user of %q belongs to %q", name, got)
 		}
-		if got, ok := rights.WorkerOfTasks(rights.TasksQueue(name)); got != name || !ok {
-			t.Errorf("the queue of %q is that of %q", name, got)
-		}
-		for _, queue := range []string{rights.TasksQueue(name), rights.ControlQueue(name)} {
-			if got, ok := rights.WorkerOfQueue(queue); got != name || !ok {
-				t.Errorf("%q is a queue of %q", queue, got)
-			}
-		}
 		if got, ok := rights.Events.WorkerOfKey(rights.Events.RoutingKey(name)); got != name ||
 			!ok {
 			t.Errorf("the key of %q is that of %q", name, got)
@@ -96,17 +88,13 @@ func TestOnePolicyForEachQueue(t *testing.T) {
 	t.Parallel()
 	for queue, want := range map[string]string{
 		rights.TasksQueue("w"): "mlframework", rights.EventsQueue: "mlframework-events",
-		rights.HeartbeatsQueue:   "mlframework-heartbeats",
-		rights.ControlQueue("w"): "mlframework-control", rights.DeadQueue: "mlframework-dead",
-		rights.WorkerDeadQueue: "mlframework-letters", rights.PiecesPrefix +
-			"x": "mlframework-pieces",
-		rights.LinesPrefix + "x": "",
+		rights.HeartbeatsQueue:    "mlframework-heartbeats",
+		rights.ControlQueue("w"):  "mlframework-control",
+		rights.PiecesPrefix + "x": "mlframework-pieces",
+		rights.LinesPrefix + "x":  "",
 	} {
 		var got []string
 		for _, p := range rights.Policies() {
-			if p.Name == "mlframework-letters" && p.Definition["dead-letter-exchange"] != nil {
-				t.Error("what a worker reports is put aside once more")
-			}
 			if regexp.MustCompile(p.Pattern).MatchString(queue) {
 				got = append(got, p.Name)
 			}

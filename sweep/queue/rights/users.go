@@ -90,7 +90,6 @@ func matchNames(names ...string) string {
 // and nothing else.
 func MasterUser() User {
 	queues := []string{tasksPrefix + "*", controlPrefix + "*", EventsQueue, HeartbeatsQueue,
-		WorkerDeadQueue, DeadQueue,
 		HeartbeatsPrefix + "*", LinesPrefix + "*", PiecesPrefix + "*"}
 	return User{
 		Name:      Master,
