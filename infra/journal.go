@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"mlframework/infra/agent"
-	"mlframework/infra/layout"
 )
 
 // Entry makes the line of the audit that says how a change of the cluster ended. The uid is that of
@@ -45,37 +44,23 @@ func (c *Cluster) Enter(ctx context.Context, entry Entry, ended error) error {
 	return m.enter(ctx, entry, ended)
 }
 
-// JournalLine is a line of the audit. The monitor's word is not worth more than what it may know:
-// of logins and links.
-type JournalLine struct {
-	Monitor bool // it is the monitor's
-	Text    string
-}
-
-// Journal returns the last lines of each file of the audit that is on the master's host beside what
-// the master has, in no order among files.
-func (c *Cluster) Journal(ctx context.Context, most int) ([]JournalLine, error) {
+// Journal returns the last lines of the audit that is on the master's host beside what the master
+// has.
+func (c *Cluster) Journal(ctx context.Context, most int) (lines []string, err error) {
 	m, there := c.connected[c.location.Master]
 	if !there {
 		return nil, c.away()
 	}
 	ctx, cancel := context.WithTimeout(ctx, journalTime)
 	defer cancel()
-	var files []agent.AuditFile
-	err := m.withAgent(ctx, func(a *agent.Client) (err error) {
-		files, err = a.Audit(ctx, m.found.Root, most)
+	err = m.withAgent(ctx, func(a *agent.Client) (err error) {
+		lines, err = a.Audit(ctx, m.found.Root, most)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the audit on %s: %w", m.name, err)
 	}
-	var all []JournalLine
-	for _, f := range files {
-		for _, line := range f.Lines {
-			all = append(all, JournalLine{f.Name != layout.Audit, line})
-		}
-	}
-	return all, nil
+	return lines, nil
 }
 
 // journalTime is how long a host may take to take a line of the audit, or to send it.

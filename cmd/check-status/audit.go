@@ -19,7 +19,7 @@ import (
 // audited is how many actions are shown unless --tail says another number.
 const audited = 50
 
-// audit prints who did what, the newest last: to the master, to the monitor, and to the cluster.
+// audit prints who did what, the newest last: to the master, and to the cluster.
 func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infra.Cluster) error {
 	client := s.Client(cluster.Dial())
 	client.Waiting = func(text string) { fmt.Fprintln(c.stderr, "note: "+cli.Visible(text)) }
@@ -34,8 +34,7 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 	}
 	lines, err := cluster.Journal(ctx, most)
 	if err != nil {
-		fmt.Fprintf(c.stderr, "note: logins to the monitor and changes of the cluster are not "+
-			"shown: %s\n", cli.Visible(err.Error()))
+		fmt.Fprintf(c.stderr, "note: changes of the cluster are not shown: %s\n", cli.Visible(err.Error()))
 	}
 	for _, a := range merged(actions, lines, most) {
 		if w.json {
@@ -69,18 +68,13 @@ func newest(ctx context.Context, most int,
 // merged puts what the master has, the newest first, and lines of the audit beside it in order, the
 // newest last: at most so many. A line that cannot be read is left out, as the end of one that was
 // cut off.
-func merged(all []core.AuditEntry, lines []infra.JournalLine, most int) []core.AuditEntry {
+func merged(all []core.AuditEntry, lines []string, most int) []core.AuditEntry {
 	all = slices.Clone(all)
 	slices.Reverse(all)
 	for _, line := range lines {
 		var a core.AuditEntry
-		if json.Unmarshal([]byte(line.Text), &a) == nil && !a.Time.IsZero() {
-			if a.ID = 0; line.Monitor { // it is believed in nothing but what it sees
-				a.User, a.Kind, a.Object = "monitor", "monitor", ""
-				if a.Action != "link" && a.Action != "login" {
-					continue
-				}
-			}
+		if json.Unmarshal([]byte(line), &a) == nil && !a.Time.IsZero() {
+			a.ID = 0
 			all = append(all, a)
 		}
 	}

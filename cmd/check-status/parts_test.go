@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/infra"
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/sweep/api"
@@ -295,25 +294,23 @@ func TestForwarderEndsWithTheConnectionToTheHost(t *testing.T) {
 	}
 }
 
-// The entries of master, monitor and commands are merged in the order of their times.
+// The entries of master and commands are merged in the order of their times.
 func TestTheAuditIsInOrder(t *testing.T) {
 	t.Parallel()
 	at := func(second int) time.Time { return time.Date(2026, 11, 21, 17, 50, second, 0, time.UTC) }
 	master := []core.AuditEntry{{ID: 9, Time: at(30), Action: "cancel"},
 		{ID: 8, Time: at(10), Action: "submit"}}
-	lines := []infra.JournalLine{
-		{Text: `o":"cut off"}`}, {},
-		{Monitor: true, Text: `{"id":7,"time":"2026-11-21T17:50:20Z","uid":1000,"user":"anna",` +
-			`"action":"login","kind":"sweep","outcome":"done"}`},
-		{Monitor: true, Text: `{"time":"2026-11-21T17:50:21Z","uid":1000,"user":"anna",` +
-			`"action":"cancel","kind":"sweep","object":"train-1","outcome":"done"}`},
-		{Text: `{"time":"2026-11-21T17:50:05Z","uid":1001,"user":"anna@laptop",` +
-			`"action":"infrainit","kind":"cluster","outcome":"failed"}`},
-		{Text: `{"action":"of no time"}`},
+	lines := []string{
+		`o":"cut off"}`, "",
+		`{"id":7,"time":"2026-11-21T17:50:20Z","uid":1001,"user":"anna@laptop",` +
+			`"action":"update-files","kind":"cluster","outcome":"done"}`,
+		`{"time":"2026-11-21T17:50:05Z","uid":1001,"user":"anna@laptop",` +
+			`"action":"infrainit","kind":"cluster","outcome":"failed"}`,
+		`{"action":"of no time"}`,
 	}
 	for most, want := range map[int]string{
-		10: "cluster infrainit 0,  submit 8, monitor login 0,  cancel 9",
-		2:  "monitor login 0,  cancel 9",
+		10: "cluster infrainit 0,  submit 8, cluster update-files 0,  cancel 9",
+		2:  "cluster update-files 0,  cancel 9",
 	} {
 		var got []string
 		for _, a := range merged(master, lines, most) {

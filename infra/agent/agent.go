@@ -108,12 +108,6 @@ type AuditLine struct {
 	Line []byte `json:"line"`
 }
 
-// AuditFile is a file of the audit.
-type AuditFile struct {
-	Name  string   `json:"name"` // relative to the root
-	Lines []string `json:"lines"`
-}
-
 // Token is a file in the home folder by which hosts that share it are found.
 type Token struct {
 	Name string `json:"name"`

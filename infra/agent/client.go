@@ -263,11 +263,11 @@ func (c *Client) AppendAudit(ctx context.Context, l AuditLine) error {
 	return c.call(ctx, http.MethodPost, "/audit", l, nil)
 }
 
-// Audit returns the last lines, at most most, of each file of the audit.
-func (c *Client) Audit(ctx context.Context, root string, most int) (all []AuditFile, err error) {
+// Audit returns the last lines of the audit, at most most.
+func (c *Client) Audit(ctx context.Context, root string, most int) (lines []string, err error) {
 	q := url.Values{"root": {root}, "lines": {strconv.Itoa(most)}}
-	err = c.call(ctx, http.MethodGet, "/audit?"+q.Encode(), nil, &all)
-	return all, err
+	err = c.call(ctx, http.MethodGet, "/audit?"+q.Encode(), nil, &lines)
+	return lines, err
 }
 
 // LeaveToken makes a token in the home folder.

@@ -116,10 +116,3 @@ func (r Root) Home(host string) string { return r.join(Hosts, host, "home") }
 
 // Login returns the folder with the credentials of a host's worker.
 func (r Root) Login(host string) string { return r.join(Hosts, host, "secrets") }
-
-// Audits returns the files of the audit, relative to the root on the master's host: that of the
-// commands, and the monitor's of who logged in and who was refused. Each may have an older one
-// (.1).
-func Audits() []string {
-	return []string{Audit, "monitor/audit.jsonl", "monitor/audit-refused.jsonl"}
-}

@@ -36,7 +36,6 @@ func TestNames(t *testing.T) {
 /home/anna/ml/c/hosts/gpu1/home
 /home/anna/ml/c/hosts/gpu1/secrets
 hosts/gpu1/outputs
-[audit.jsonl monitor/audit.jsonl monitor/audit-refused.jsonl]
 mlframework/sweepd-
 `
 	r := layout.Root("/home/anna/ml/c")
@@ -47,7 +46,7 @@ mlframework/sweepd-
 		r.Record(), r.Authority(), r.Secrets(), r.Broker(), r.Master(), r.Monitor(),
 		r.Certificate(), r.Run("c", "", 1000), r.Run("c", "lab", 1000), r.Read(),
 		r.Outputs("gpu1"), r.State("gpu1"), r.Home("gpu1"), r.Login("gpu1"),
-		layout.HostOutputs("gpu1"), layout.Audits(),
+		layout.HostOutputs("gpu1"),
 		layout.Cache + "/" + layout.CachedPrefix,
 	} {
 		fmt.Fprintln(&b, name)

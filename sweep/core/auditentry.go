@@ -25,7 +25,7 @@ type AuditEntry struct {
 	User   string    `json:"user"`   // the name that the client declares; "": none
 	Action string    `json:"action"` // "retry"
 	Kind   string    `json:"kind"`   // of the object: "sweep", "task", "worker"
-	// Object is its id or name: "train-7", "train-7/42", "w1"; "": all, or none was made.
+	// Object is its id or name: "train-7", "train-7/42", "w1"; "": none was made.
 	Object  string  `json:"object"`
 	Detail  string  `json:"detail"`  // what else was asked: "n=4"
 	Outcome string  `json:"outcome"` // AuditDone, AuditRefused or AuditFailed

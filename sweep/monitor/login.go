@@ -59,24 +59,13 @@ func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 	}
 	if role == Nobody {
 		m.o.Log.Warn("wrong login", "way", way, "from", r.RemoteAddr)
-		m.recorded(m.auditLog.loginRefused(way, r.RemoteAddr, m.o.Now()))
 		return m.showLogin(w, http.StatusForbidden, e)
 	}
 	m.sessions.end(m.sessionID(r.Request))
 	m.setSessionID(w, m.sessions.begin(role))
 	m.o.Log.Info("login", "role", role.String(), "way", way, "from", r.RemoteAddr)
-	m.recorded(m.auditLog.accepted("login",
-		"role="+role.String()+" way="+way+" from="+hostOf(r.RemoteAddr), m.o.Now()))
 	m.redirect(w, e.Next)
 	return nil
-}
-
-// recorded logs that an audit entry could not be written. Readers are let in all the same: they can
-// change nothing.
-func (m *Monitor) recorded(err error) {
-	if err != nil {
-		m.o.Log.Error("cannot write an audit entry", "error", err)
-	}
 }
 
 func (m *Monitor) logout(w http.ResponseWriter, r *request) error {

@@ -12,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"mlframework/sweep/core"
 )
 
 // LinkLife is how long a login link works.
@@ -48,12 +46,6 @@ func Link(state, base string, role Role, now time.Time) (string, error) {
 	}
 	if err := os.WriteFile(linkFile(state, code), text, 0o600); err != nil {
 		return "", fmt.Errorf("make a login link: %w", err)
-	}
-	uid := os.Getuid()
-	made := core.AuditEntry{Time: now, UID: &uid, Action: "link", Detail: "role=" + role.String(),
-		Outcome: core.AuditDone}
-	if err := appendEntry(filepath.Join(state, acceptedFile), made); err != nil {
-		return "", errors.Join(err, os.Remove(linkFile(state, code)))
 	}
 	at = at.JoinPath("login")
 	at.RawQuery = url.Values{"code": {code}}.Encode()

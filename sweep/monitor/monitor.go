@@ -58,7 +58,6 @@ type Monitor struct {
 	origins   http.CrossOriginProtection
 	tokens    tokens
 	sessions  *sessions
-	auditLog  *auditLog
 	answers   *answers
 	hub       *hub
 	templates map[string]pageTemplate // by page
@@ -89,7 +88,6 @@ func New(o Options) (*Monitor, error) {
 	}
 	m := &Monitor{o: o, mux: http.NewServeMux(), tokens: k, hosts: allowed(o.Hosts),
 		sessions:  newSessions(o.Now),
-		auditLog:  &auditLog{state: o.State},
 		templates: parseTemplates(),
 		answers:   newAnswers(o.Now)}
 	m.hub = newHub(m.answers, o.Master)

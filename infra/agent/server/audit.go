@@ -17,12 +17,11 @@ import (
 	"mlframework/internal/rootfile"
 )
 
-// longestAudit is how large the commands' file of the audit grows, in bytes, before it becomes the
-// older one. Of each file at most twice as much is read.
+// longestAudit is how large the file of the audit grows, in bytes, before it becomes the older one.
 const longestAudit = 512 << 10
 
-// older returns the name of the file that a file of the audit becomes when it is long.
-func older(name string) string { return name + ".1" }
+// olderAudit is the name of the older one, which it replaces.
+const olderAudit = layout.Audit + ".1"
 
 // appendAudit adds a line. Where the cluster's folder is not there, as it was taken back, it does
 // nothing.
@@ -36,7 +35,7 @@ func appendAudit(_ context.Context, l agent.AuditLine) error {
 		return ignoreMissing(err)
 	}
 	if info, err := root.Lstat(layout.Audit); err == nil && info.Size() >= longestAudit {
-		if err := root.Rename(layout.Audit, older(layout.Audit)); err != nil {
+		if err := root.Rename(layout.Audit, olderAudit); err != nil {
 			return err
 		}
 	}
@@ -48,8 +47,7 @@ func appendAudit(_ context.Context, l agent.AuditLine) error {
 	return errors.Join(err, f.Close())
 }
 
-// audit answers with the last lines of every file. Links are left out: in the monitor's folder it
-// is the monitor that makes them, and what they lead to it may not read.
+// audit answers with the last lines.
 func (s *server) audit(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	most, err := strconv.Atoi(q.Get("lines"))
@@ -66,18 +64,14 @@ func (s *server) audit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer root.Close()
-	all := []agent.AuditFile{}
-	for _, name := range layout.Audits() {
-		f := agent.AuditFile{Name: name, Lines: []string{}}
-		for _, part := range []string{name, older(name)} {
-			lines, err := lastLines(root, part, most-len(f.Lines))
-			if err != nil {
-				fail(w, err)
-				return
-			}
-			f.Lines = append(lines, f.Lines...)
+	all := []string{}
+	for _, name := range []string{layout.Audit, olderAudit} {
+		lines, err := lastLines(root, name, most-len(all))
+		if err != nil {
+			fail(w, err)
+			return
 		}
-		all = append(all, f)
+		all = append(lines, all...)
 	}
 	answer(w, all)
 }
