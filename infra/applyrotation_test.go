@@ -17,7 +17,6 @@ import (
 
 	"mlframework/infra"
 	"mlframework/infra/broker"
-	"mlframework/infra/docker"
 	"mlframework/infra/plan"
 )
 
@@ -353,22 +352,6 @@ func TestRotationThatNobodyAskedFor(t *testing.T) {
 	}
 	if f.kept("gpu1").Passwords[broker.WorkerUser("gpu3")] == before {
 		t.Error("the passwords are those of before")
-	}
-}
-
-// Workers that share a user in a cluster of an earlier release could not come back.
-func TestRotationOfAnEarlierRelease(t *testing.T) {
-	t.Parallel()
-	c := plan.Cluster{Name: "c", Master: "gpu1", Rotate: true}
-	found := map[string]plan.Found{"gpu1": {Containers: []docker.Container{},
-		Logins: plan.Logins{Users: []string{broker.Master, broker.Shared}}}}
-	p := plan.CheckRotation(c, found)
-	if len(p) != 1 || !strings.Contains(p[0].Remedy, "infrainit -f --rotate") {
-		t.Errorf("%v", p)
-	}
-	c.Rotate = false
-	if p := plan.CheckRotation(c, found); len(p) > 0 {
-		t.Errorf("%v", p)
 	}
 }
 

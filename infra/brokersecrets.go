@@ -72,9 +72,6 @@ func (s *session) setLogins(ctx context.Context, m *connectedHost, l plan.Logins
 // withLogins returns secrets of exactly these users.
 func (s *session) withLogins(secrets broker.Secrets, l plan.Logins) (broker.Secrets, error) {
 	secrets, err := secrets.WithUsers(s.o.Random, l.Users)
-	if err == nil {
-		secrets, err = secrets.WithCookie(s.o.Random)
-	}
 	secrets.Pending = l.Pending
 	return secrets, err
 }

@@ -258,5 +258,5 @@ func (u *up) elsewhere(ctx context.Context) error {
 		}
 	}
 	return orNil(append(plan.CheckMasterHost(u.request.Cluster, found, u.old),
-		plan.CheckDowngrade(u.request.Cluster, u.old)...))
+		plan.CheckVersions(u.request.Cluster, u.old)...))
 }

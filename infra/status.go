@@ -60,10 +60,8 @@ type ContainerStatus struct {
 	Started  time.Time `json:"started,omitzero"`
 	Restarts int       `json:"restarts"`
 	Exit     int       `json:"exit_code"`
-	// of a worker: its user of the broker; "" is the one that all workers shared
-	Login   string `json:"login,omitempty"`
-	GPUs    int    `json:"gpus,omitempty"` // of a worker: how many it was given
-	Running bool   `json:"-"`
+	GPUs     int       `json:"gpus,omitempty"` // of a worker: how many it was given
+	Running  bool      `json:"-"`
 }
 
 // Status asks every host of the cluster and its Docker how they are, each for a few seconds at
@@ -119,7 +117,7 @@ func (s *HostStatus) fill(m *connectedHost, cluster string, r layout.Record) {
 		if o.Labels[plan.ClusterLabel] == cluster {
 			one := ContainerStatus{Role: o.Labels[plan.RoleLabel], Name: o.Name, State: o.State,
 				Image: o.Image, Started: o.Started, Restarts: o.Restarts, Exit: o.Exit,
-				Login: o.Labels[plan.LoginLabel], GPUs: plan.GPUsOf(o), Running: o.Running()}
+				GPUs: plan.GPUsOf(o), Running: o.Running()}
 			if i, known := m.found.Images[o.ImageID]; known {
 				pin := r.Image(o.Image)
 				one.Digest = cmp.Or(i.Digest(o.Image), i.Content)

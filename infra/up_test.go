@@ -75,6 +75,20 @@ func TestUp(t *testing.T) {
 			t.Errorf("%d requests changed something", now-changed)
 		}
 	})
+	t.Run("by a program with another schema", func(t *testing.T) {
+		changed := f.hosts["gpu1"].engine.changed() + f.hosts["gpu2"].engine.changed()
+		r := f.request("gpu1", "gpu2", "gpu3")
+		r.Schema = 1
+		_, err := f.up(r)
+		if p, is := errors.AsType[plan.Problems](err); !is || len(p) != 1 || p[0].Host != "gpu1" ||
+			p[0].What != "the store of its cluster c was made by a program before 0.1.0" {
+			t.Errorf("%v", err)
+		}
+		if now := f.hosts["gpu1"].engine.changed() +
+			f.hosts["gpu2"].engine.changed(); now != changed || f.record("gpu1").Schema != 0 {
+			t.Errorf("%d requests changed something, %+v", now-changed, f.record("gpu1"))
+		}
+	})
 	t.Run("a host leaves", func(t *testing.T) {
 		if _, err := f.up(f.request("gpu1", "gpu2")); err != nil {
 			t.Fatal(err)

@@ -44,9 +44,8 @@ type Secrets struct {
 	// Pending says that the broker may have other users than these, or not yet these rights of
 	// theirs.
 	Pending bool `json:"pending,omitempty"`
-	// Cookie lets rabbitmqctl speak to the broker within its container. Earlier releases left it to
-	// Erlang.
-	Cookie string `json:"cookie,omitempty"`
+	// Cookie lets rabbitmqctl speak to the broker within its container.
+	Cookie string `json:"cookie"`
 	// Previous are the certificates of authorities before this one, as PEM. Clients trust them,
 	// too, until a rotation is finished. Empty: there is no rotation to finish.
 	Previous []byte `json:"previous,omitempty"`
@@ -55,10 +54,13 @@ type Secrets struct {
 // NewSecrets makes secrets that hold from now on. They have the master's user; WithUsers adds those
 // of workers.
 func NewSecrets(random io.Reader, now time.Time) (Secrets, error) {
-	s := Secrets{Salt: make([]byte, 4)}
-	if _, err := io.ReadFull(random, s.Salt); err != nil {
-		return Secrets{}, fmt.Errorf("make the broker's secrets: %w", err)
+	s, cookie := Secrets{Salt: make([]byte, 4)}, make([]byte, 32)
+	for _, part := range [][]byte{s.Salt, cookie} {
+		if _, err := io.ReadFull(random, part); err != nil {
+			return Secrets{}, fmt.Errorf("make the broker's secrets: %w", err)
+		}
 	}
+	s.Cookie = hex.EncodeToString(cookie)
 	s, err := s.WithUsers(random, []string{Master})
 	if err != nil {
 		return Secrets{}, err
@@ -66,14 +68,10 @@ func NewSecrets(random io.Reader, now time.Time) (Secrets, error) {
 	if s.Authority, err = newAuthority(random, now); err != nil {
 		return Secrets{}, fmt.Errorf("make the broker's authority: %w", err)
 	}
-	if s, err = s.Renewed(random, now); err != nil {
-		return Secrets{}, err
-	}
-	return s.WithCookie(random)
+	return s.Renewed(random, now)
 }
 
-// ParseSecrets reads secrets as they are kept, as JSON. A field is never renamed, so that those of
-// every release can be read.
+// ParseSecrets reads secrets as they are kept, as JSON.
 func ParseSecrets(text []byte) (s Secrets, err error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return Secrets{}, err
@@ -81,19 +79,6 @@ func ParseSecrets(text []byte) (s Secrets, err error) {
 	if len(s.Salt) != 4 || s.Passwords[Master] == "" {
 		return Secrets{}, errors.New("the broker's users are missing in it")
 	}
-	return s, nil
-}
-
-// WithCookie returns the secrets with a cookie of their own; those of earlier releases have none.
-func (s Secrets) WithCookie(random io.Reader) (Secrets, error) {
-	if s.Cookie != "" {
-		return s, nil
-	}
-	cookie := make([]byte, 32)
-	if _, err := io.ReadFull(random, cookie); err != nil {
-		return Secrets{}, fmt.Errorf("make the broker's cookie: %w", err)
-	}
-	s.Cookie = hex.EncodeToString(cookie)
 	return s, nil
 }
 

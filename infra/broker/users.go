@@ -10,32 +10,16 @@ import (
 	"mlframework/sweep/queue/rights"
 )
 
-// Users of the broker.
-const (
-	Master = rights.Master
-	// Shared is the user that all workers of a cluster had in common in earlier releases. It is
-	// there until the last of their containers has been replaced.
-	Shared = "worker"
-)
+// Master is the master's user of the broker.
+const Master = rights.Master
 
 // WorkerUser is the user of one worker.
 func WorkerUser(worker string) string { return rights.WorkerUser(worker) }
-
-// shared are the rights of Shared, as earlier releases made them.
-var shared = rights.User{
-	Name:      Shared,
-	Configure: `^(tasks\..+|events|heartbeats|dead|control|lines|pieces|control\..+)$`,
-	Write:     `^(amq\.default|lines|pieces|control\..+)$`,
-	Read:      `^(tasks\..+|control|control\..+)$`,
-}
 
 // rightsOf returns what a user may do.
 func rightsOf(user string) rights.User {
 	if worker, ok := rights.WorkerOfUser(user); ok {
 		return rights.UserOfWorker(worker)
-	}
-	if user == Shared {
-		return shared
 	}
 	return rights.MasterUser()
 }

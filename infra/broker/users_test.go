@@ -16,12 +16,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// Definitions of a cluster that is taken over from a release whose workers shared a user, with
-// nothing random in it.
+// Definitions of a cluster, with nothing random in it.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	s := broker.Secrets{Salt: []byte("salt"), Passwords: map[string]string{
-		broker.Master: "m", broker.Shared: "s", broker.WorkerUser("gpu1"): "1",
+		broker.Master: "m", broker.WorkerUser("gpu1"): "1",
 		broker.WorkerUser("gpu2.lab"): "2",
 	}}
 	got := file(t, s.Files(), broker.DefinitionsFile)
@@ -68,37 +67,10 @@ func TestUsersComeAndGo(t *testing.T) {
 	}
 }
 
-// What earlier releases have kept is read: certificates, salt and passwords stay, and a cookie is
-// made.
-func TestSecretsOfAnEarlierRelease(t *testing.T) {
+// What is kept is read, and nothing else.
+func TestSecretsAreKept(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/secrets-1.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := broker.ParseSecrets(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff([]string{broker.Master, broker.Shared}, s.Users()); d != "" || s.Pending {
-		t.Errorf("%s, pending: %v", d, s.Pending)
-	}
-	now, err := s.WithUsers(rand.Reader, append(s.Users(), broker.WorkerUser("gpu1")))
-	if err == nil {
-		now, err = now.WithCookie(rand.Reader)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, user := range s.Users() {
-		if now.Passwords[user] != s.Passwords[user] {
-			t.Errorf("%s has another password", user)
-		}
-	}
-	again, err := now.WithCookie(rand.Reader)
-	if err != nil || len(now.Cookie) < 32 || again.Cookie != now.Cookie {
-		t.Errorf("its cookie is %q, and then %q: %v", now.Cookie, again.Cookie, err)
-	}
+	now := secrets(t)
 	kept, err := json.Marshal(now)
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ type destination struct {
 }
 
 // made is how a fetch left a file: its size, and its time on the host and here in nanoseconds. A
-// link has size -1, and no time on the host; of an earlier release, also none here.
+// link has size -1, and no time on the host.
 type made struct{ size, there, here int64 }
 
 // origin says whose outputs a destination holds.
@@ -186,7 +186,7 @@ func (d *destination) made(name string, now fs.FileInfo) bool {
 	case 0:
 		return known && asLeft && m.size == now.Size()
 	case fs.ModeSymlink:
-		return known && (asLeft || m.here == 0) && m.size == -1
+		return known && asLeft && m.size == -1
 	}
 	return false
 }

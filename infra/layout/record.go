@@ -25,10 +25,11 @@ type Record struct {
 	Group       string       `json:"group,omitempty"`
 	// the monitor speaks TLS, for browsers on other machines
 	Exposed bool `json:"exposed,omitempty"`
-	// version of the program that brought it up; "" of earlier releases
+	// version of the program that brought it up; "": it was built without one
 	Program string `json:"program,omitempty"`
-	// Images are those that containers of broker and workers are made of, by reference. Records of
-	// earlier releases have none.
+	// version of the schema of the master's store; 0: of a program before 0.1.0
+	Schema int `json:"schema,omitempty"`
+	// Images are those that containers of broker and workers are made of, by reference.
 	Images []RecordImage `json:"images,omitzero"`
 }
 

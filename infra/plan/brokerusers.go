@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"mlframework/infra/broker"
-	"mlframework/infra/layout"
 )
 
 // The broker has a user for the master and one for each worker. Three rules keep a change of users
@@ -29,9 +28,6 @@ func (m *maker) usersAtLast() []string {
 			users = append(users, user)
 		}
 	}
-	if slices.Contains(m.logins().Users, broker.Shared) && m.needsShared() {
-		users = append(users, broker.Shared)
-	}
 	slices.Sort(users)
 	return users
 }
@@ -50,22 +46,6 @@ func (m *maker) usersMeanwhile() []string {
 	}
 	slices.Sort(users)
 	return slices.Compact(users)
-}
-
-// needsShared reports whether after the plan a worker may still log in as the user that all workers
-// shared: on a host that stays in the cluster and was not reached, or whose worker is not replaced.
-func (m *maker) needsShared() bool {
-	return slices.ContainsFunc(m.record(false).Hosts, func(h layout.RecordHost) bool {
-		f, reached := m.found[h.Name]
-		old, there := f.role(m.Name, Worker)
-		switch {
-		case !h.Worker || m.works(h.Name):
-			return false
-		case !reached:
-			return true
-		}
-		return there && old.Labels[LoginLabel] == ""
-	})
 }
 
 // works reports whether the host is to have a worker.
@@ -144,8 +124,7 @@ func (m *maker) usersBefore() []string {
 	return users
 }
 
-// deleteOldUsers deletes the users of workers that left, and the user that all workers shared once
-// each has its own.
+// deleteOldUsers deletes the users of workers that left.
 func (m *maker) deleteOldUsers() {
 	last := m.usersAtLast()
 	before := m.usersMeanwhile()

@@ -24,8 +24,6 @@ const (
 	HostLabel    = "mlframework.host" // the host's name in the cluster
 	// of the broker: the version of its configuration, which is in files that it mounts
 	ConfigLabel = "mlframework.config"
-	// of a worker: its user of the broker; none is the one that all workers shared
-	LoginLabel = "mlframework.login"
 )
 
 // Roles of containers.
@@ -53,7 +51,8 @@ type Cluster struct {
 	GiveUp      bool     // they leave all the same, with all that they have
 
 	Program   string            // version of the program; "" where it is not known
-	Downgrade bool              // the cluster may have a newer one
+	Schema    int               // version of the schema of its stores
+	Downgrade bool              // the cluster may have a newer program
 	Sweepd    map[string]string // hash of the program, by architecture
 	Project   Project
 

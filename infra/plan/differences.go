@@ -52,9 +52,6 @@ func differences(old docker.Container, spec docker.Spec, gpus []nvdocker.GPU) (a
 	if old.Labels[ConfigLabel] != spec.Labels[ConfigLabel] {
 		all = append(all, "configuration")
 	}
-	if old.Labels[LoginLabel] != spec.Labels[LoginLabel] {
-		all = append(all, "user of the broker")
-	}
 	if len(all) == 0 && old.Hash != spec.Hash() {
 		all = append(all, "made by another release")
 	}

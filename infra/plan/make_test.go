@@ -118,24 +118,6 @@ func TestPlans(t *testing.T) {
 			}
 			return w.run(t, wanted("gpu1", "gpu2"))
 		},
-		"of an earlier release": func(t *testing.T) plan.Plan {
-			w := newWorld("gpu1", "gpu2", "gpu3")
-			w.run(t, wanted("gpu1", "gpu2", "gpu3"))
-			w.earlier()
-			return w.run(t, wanted("gpu1", "gpu2", "gpu3"))
-		},
-		"of an earlier release, with a host left out": func(t *testing.T) plan.Plan {
-			w := newWorld("gpu1", "gpu2", "gpu3")
-			w.run(t, wanted("gpu1", "gpu2", "gpu3"))
-			w.earlier()
-			delete(w.found, "gpu3")
-			p := w.run(t, wanted("gpu1", "gpu2"))
-			if d := cmp.Diff([]string{broker.Master, broker.Shared, broker.WorkerUser("gpu2")},
-				slices.Sorted(maps.Keys(w.broker))); d != "" {
-				t.Error(d)
-			}
-			return p
-		},
 		"a worker joins": func(t *testing.T) plan.Plan {
 			w := newWorld("gpu1", "gpu2", "gpu3")
 			w.run(t, wanted("gpu1", "gpu2"))
@@ -303,8 +285,8 @@ func TestPlansConverge(t *testing.T) {
 		},
 	}
 	for name, to := range changes {
-		for _, from := range []string{"", "first", "a person's drain", "an earlier release"} {
-			if to().Adds && (from == "" || from == "an earlier release") {
+		for _, from := range []string{"", "first", "a person's drain"} {
+			if to().Adds && from == "" {
 				continue
 			}
 			start := func() *world {
@@ -313,10 +295,7 @@ func TestPlansConverge(t *testing.T) {
 				if from != "" {
 					w.run(t, changes["first"]())
 				}
-				switch from {
-				case "an earlier release":
-					w.earlier()
-				case "a person's drain":
+				if from == "a person's drain" {
 					w.drained["gpu3"], w.person["gpu3"] = true, true
 				}
 				return w

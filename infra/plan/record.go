@@ -19,10 +19,11 @@ func (m *maker) keep(r layout.Record, what, title string, needs ...string) {
 func (m *maker) record(before bool) layout.Record {
 	r := layout.Record{Version: 1, Cluster: m.Name, Owner: m.Owner, Master: m.Master,
 		BrokerPort: m.brokerPort(), MonitorPort: m.monitorPort(), Group: m.Group,
-		Exposed: m.Exposed, Program: m.Program}
+		Exposed: m.Exposed, Program: m.Program, Schema: m.Schema}
 	r.Images = m.pinned()
 	if m.Adds {
-		r.Group, r.Exposed, r.Program = m.old.Group, m.old.Exposed, m.old.Program
+		r.Group, r.Exposed = m.old.Group, m.old.Exposed
+		r.Program, r.Schema = m.old.Program, m.old.Schema
 	}
 	for _, h := range m.Hosts {
 		one := layout.RecordHost{Name: h.Name, Address: h.Address.String(), Worker: h.Work != nil}

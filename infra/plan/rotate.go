@@ -21,21 +21,13 @@ import (
 // MonitorToken is the value of Secrets.For with which a new token of the monitor is made.
 const MonitorToken = "monitor token"
 
-// CheckRotation finds what keeps the secrets of a cluster from being rotated, and a rotation that
-// keeps hosts from joining it: they would have the broker take the new passwords, which the other
-// hosts may not have yet.
+// CheckRotation finds a rotation that keeps hosts from joining a cluster: they would have the
+// broker take the new passwords, which the other hosts may not have yet.
 func CheckRotation(c Cluster, found map[string]Found) Problems {
-	f := found[c.Master]
-	switch {
-	case c.Adds && f.NeedsRenewal.Rotation:
+	if c.Adds && found[c.Master].NeedsRenewal.Rotation {
 		return Problems{{Host: c.Master,
 			What:   "the rotation of the passwords of its cluster " + c.Name + " was cut off",
 			Remedy: "finish it where the cluster was brought up: infrainit -f; then join"}}
-	case c.Rotate && slices.Contains(f.Logins.Users, broker.Shared):
-		return Problems{{Host: c.Master,
-			What: "workers of its cluster " + c.Name + " have the user of the broker that all " +
-				"shared in an earlier release, and cannot take new passwords",
-			Remedy: "update them first: infrainit -f; then infrainit -f --rotate"}}
 	}
 	return nil
 }
@@ -63,7 +55,7 @@ func (m *maker) needsRenewal() Renewal { return m.found[m.Master].NeedsRenewal }
 // startsRotation reports whether everything is made anew.
 func (m *maker) startsRotation() bool {
 	return (m.Rotate || m.needsRenewal().Authority) && !m.Adds && !m.fresh() &&
-		len(m.logins().Users) > 0 && !slices.Contains(m.logins().Users, broker.Shared)
+		len(m.logins().Users) > 0
 }
 
 // rotating reports whether a rotation is under way: one that begins, or one that was cut off.

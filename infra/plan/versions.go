@@ -31,15 +31,27 @@ func CompareVersions(a, b string) (order int, known bool) {
 	return 0, true
 }
 
-// CheckDowngrade finds that the cluster runs a newer program than the one that would replace it.
-func CheckDowngrade(c Cluster, old layout.Record) Problems {
+// CheckVersions finds that the cluster's master has a store that the wanted program cannot read, or
+// that the cluster runs a newer program than the one that would replace it.
+func CheckVersions(c Cluster, old layout.Record) Problems {
 	order, known := CompareVersions(old.Program, c.Program)
-	if c.Downgrade || c.Adds || !known || order <= 0 {
+	store := "the store of its cluster " + c.Name + " was made by a "
+	p := Problem{Host: c.Master}
+	switch {
+	case c.Adds || old.Version == 0:
+		return nil
+	case old.Schema < c.Schema:
+		p.What = store + "program before 0.1.0"
+		p.Remedy = "export its results with that program (run-tasks results --csv SWEEP), remove " +
+			"the cluster with infra-clean --volumes --files, and call infrainit again"
+	case old.Schema > c.Schema:
+		p.What, p.Remedy = store+"newer program", "update these programs"
+	case !c.Downgrade && known && order > 0:
+		p.What = fmt.Sprintf("its cluster %s runs %s, which is newer than this program, %s",
+			c.Name, old.Program, c.Program)
+		p.Remedy = "install that version here; or take the older one with --downgrade"
+	default:
 		return nil
 	}
-	return Problems{{Host: c.Master,
-		What: fmt.Sprintf("its cluster %s runs %s, which is newer than this program, %s", c.Name,
-			old.Program, c.Program),
-		Remedy: "install that version here; or take the older one with --downgrade, which its " +
-			"store may refuse"}}
+	return Problems{p}
 }

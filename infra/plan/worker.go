@@ -53,16 +53,10 @@ func (m *maker) openFilesNeed(host string) string {
 func (m *maker) startWorker(h Host, f Found) {
 	l := f.layout()
 	old, there := f.role(m.Name, Worker)
-	// A worker of an earlier release that connects again as its own user may not do what it does:
-	// it keeps the user that all shared until it has ended, and the broker is reached as that one.
-	keepsSharedUser := there && old.Running() && old.Labels[LoginLabel] == ""
-	needs := m.needsBeforeContainers(h.Name)
-	if !keepsSharedUser {
-		m.writeLogin(h, m.loginNeed(h.Name)...)
-		needs = append(needs, h.Name+"/"+stepLoginOfWorker)
-	}
+	m.writeLogin(h, m.loginNeed(h.Name)...)
 	m.makeNetworks(h.Name)
-	needs = append(needs, m.workerImage(h), m.Master+"/"+stepLogin, m.Master+"/"+stepUsers)
+	needs := append(m.needsBeforeContainers(h.Name), h.Name+"/"+stepLoginOfWorker, m.workerImage(h),
+		m.Master+"/"+stepLogin, m.Master+"/"+stepUsers)
 	at := m.reaches(h, f)
 	if h.Name == m.Master {
 		at = net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort()))
@@ -76,10 +70,6 @@ func (m *maker) startWorker(h Host, f Found) {
 	needs = append(needs, m.openFilesNeed(h.Name))
 	if there && old.Running() {
 		needs = append(needs, m.drain(h.Name, needs...)...)
-	}
-	if keepsSharedUser {
-		m.writeLogin(h, needs...)
-		needs = append(needs, h.Name+"/"+stepLoginOfWorker)
 	}
 	title := fmt.Sprintf("start the worker, %d slots", h.slots(f))
 	if h.slots(f) == 1 {

@@ -45,7 +45,6 @@ func (m *maker) workerSpec(h Host, f Found, slots int, devices []docker.Device) 
 		s.Env = append(s.Env, v.Name+"="+v.Value)
 	}
 	withGPUs(&s, h, f, devices)
-	s.Labels[LoginLabel] = broker.WorkerUser(h.Name)
 	s.Labels[addressLabel], _, _ = net.SplitHostPort(at)
 	for _, l := range h.Work.Labels {
 		s.Labels[l.Name] = l.Value

@@ -331,26 +331,6 @@ func (w *world) logsIn(t *testing.T, c plan.Cluster) {
 	}
 }
 
-// earlier makes the cluster one of a release whose workers shared a user.
-func (w *world) earlier() {
-	w.passwords = map[string]int{broker.Master: 1, broker.Shared: 2}
-	w.files, w.broker = maps.Clone(w.passwords), maps.Clone(w.passwords)
-	for name, f := range w.found {
-		for i, o := range f.Containers {
-			o.Hash, o.Labels = "another", maps.Clone(o.Labels)
-			delete(o.Labels, plan.LoginLabel)
-			f.Containers[i] = o
-			if o.Labels[plan.RoleLabel] == plan.Worker {
-				w.login[name] = 2
-			}
-		}
-		if len(f.Logins.Users) > 0 {
-			f.Logins = plan.Logins{Users: []string{broker.Master, broker.Shared}}
-			w.found[name] = f
-		}
-	}
-}
-
 func (w *world) run(t *testing.T, c plan.Cluster) plan.Plan {
 	t.Helper()
 	p := w.plan(c)

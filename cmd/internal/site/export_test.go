@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"sync"
 	"testing"
 
 	"mlframework/config"
@@ -21,8 +20,8 @@ func (o *Overview) Judge(ready, warnings []api.Reason, silent error) []Fault {
 	return o.Faults
 }
 
-// NewControl returns a control that begins without a memory of drains.
-func NewControl() infra.Control { return control{"ann", new(sync.Map)} }
+// NewControl returns what commands do with a master.
+func NewControl() infra.Control { return control{"ann"} }
 
 // OfVersions sets the versions of the cluster's programs and of this one.
 func (o *Overview) OfVersions(cluster, here string) { o.program, o.here = cluster, here }

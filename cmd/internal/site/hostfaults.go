@@ -52,10 +52,6 @@ func (f *faults) host(h infra.HostStatus) {
 			f.add(h.Name, "infrainit -f starts it with the cluster's",
 				"the %s runs another %s (%s) than the cluster has", role, c.Image,
 				layout.ShortDigest(c.Digest))
-		case role == plan.Worker && c.Login == "":
-			f.add(h.Name, "infrainit -f gives it its own",
-				"its worker logs in to the broker as the user that all workers shared in an "+
-					"earlier release")
 		}
 	}
 }

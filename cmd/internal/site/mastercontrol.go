@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"mlframework/infra"
 	"mlframework/sweep/api"
@@ -18,15 +17,10 @@ import (
 )
 
 // control implements infra.Control with a master's API. The audit records user as the caller.
-type control struct {
-	user string
-	// drained has the workers that were drained at a master of an earlier release, which does not
-	// keep why.
-	drained *sync.Map
-}
+type control struct{ user string }
 
 // Client returns a client of the master to which dial connects.
-func (s *Site) Client(dial infra.Dial) *api.Client { return control{user: s.Owner}.client(dial) }
+func (s *Site) Client(dial infra.Dial) *api.Client { return control{s.Owner}.client(dial) }
 
 func (c control) client(dial infra.Dial) *api.Client {
 	client := api.DialBy("its host", func(ctx context.Context) (net.Conn, error) {
@@ -62,8 +56,7 @@ func (c control) Workers(ctx context.Context, dial infra.Dial) (all []infra.Work
 	for _, w := range workers {
 		shown := infra.Worker{Name: w.Name, Held: w.Held, Drained: w.State == core.WorkerDraining,
 			Here: w.State != core.WorkerAway && w.Seen != nil}
-		_, here := c.drained.Load(w.Name)
-		shown.Replaced = here || w.DrainedFor != nil
+		shown.Replaced = w.DrainedFor != nil
 		for _, busy := range w.Running {
 			shown.Running = append(shown.Running,
 				task.ID{Sweep: busy.Sweep, Index: busy.Index}.String())
@@ -90,37 +83,7 @@ func (c control) setDrained(
 	client := c.client(dial)
 	defer client.Close()
 	_, err := client.DrainFor(ctx, core.ForReplacement, worker, off)
-	if e, ok := errors.AsType[*api.Error](err); ok && e.Parameter == "for" {
-		err = c.drainAtOlder(ctx, client, worker, off)
-	}
 	return unless(err, http.StatusNotFound)
-}
-
-// drainAtOlder drains a worker at a master of an earlier release, which does not keep why: one that
-// is drained already stays so, and only those that this process has drained go on.
-func (c control) drainAtOlder(
-	ctx context.Context, client *api.Client, worker string, off bool,
-) error {
-	_, ours := c.drained.Load(worker)
-	if off && ours {
-		_, err := client.Drain(ctx, worker, true)
-		if err == nil {
-			c.drained.Delete(worker)
-		}
-		return err
-	}
-	if off || ours {
-		return nil
-	}
-	all, err := client.Workers(ctx)
-	if err != nil || slices.ContainsFunc(all, func(w core.Worker) bool {
-		return w.Name == worker && w.State == core.WorkerDraining
-	}) {
-		return err
-	}
-	c.drained.Store(worker, true)
-	_, err = client.Drain(ctx, worker, false)
-	return err
 }
 
 func (c control) Resize(ctx context.Context, dial infra.Dial, worker string, slots int) error {

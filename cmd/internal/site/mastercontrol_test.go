@@ -13,11 +13,8 @@ import (
 	"mlframework/cmd/internal/site"
 )
 
-// drainMaster answers as a master with the worker gpu2. An older one does not know why a worker is
-// drained.
+// drainMaster answers as a master with the worker gpu2.
 type drainMaster struct {
-	older bool
-
 	mu      sync.Mutex
 	drained bool
 	reason  string
@@ -27,11 +24,6 @@ func (m *drainMaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	reason := r.URL.Query().Get("for")
-	if m.older && reason != "" {
-		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprint(w, `{"error":"there is no parameter for","parameter":"for"}`)
-		return
-	}
 	switch person := m.drained && m.reason == ""; {
 	case r.Method == http.MethodGet:
 	case reason != "" && person:
@@ -51,57 +43,41 @@ func (m *drainMaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, worker)
 }
 
-// A resume after a replacement does not lift a person's drain, at a master of an earlier release
-// neither.
+// A resume after a replacement does not lift a person's drain.
 func TestControlDrains(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		person, forgets bool // another process resumes
-		want            string
-		older           string // at an older master; "": as want
+		person bool
+		want   string
 	}{
-		"drained by infrainit": {want: "ready"},
-		"drained by a person":  {person: true, want: "draining"},
-		"drained by a call of infrainit before": {forgets: true, want: "ready",
-			older: "draining"},
-		"drained by a person, with a call before it": {person: true, forgets: true,
-			want: "draining"},
+		"drained by infrainit": {false, "ready"},
+		"drained by a person":  {true, "draining"},
 	} {
-		for _, older := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, older master: %v", name, older), func(t *testing.T) {
-				t.Parallel()
-				m := &drainMaster{older: older, drained: c.person}
-				server := httptest.NewServer(m)
-				t.Cleanup(server.Close)
-				dial := func(ctx context.Context) (net.Conn, error) {
-					return new(net.Dialer).DialContext(ctx, "tcp", server.Listener.Addr().String())
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := &drainMaster{drained: c.person}
+			server := httptest.NewServer(m)
+			t.Cleanup(server.Close)
+			dial := func(ctx context.Context) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "tcp", server.Listener.Addr().String())
+			}
+			control := site.NewControl()
+			if err := control.Drain(t.Context(), dial, "gpu2"); err != nil || !m.drained {
+				t.Fatalf("drained: %v, %v", m.drained, err)
+			}
+			all, err := control.Workers(t.Context(), dial)
+			if err != nil || len(all) != 1 || !all[0].Drained ||
+				all[0].Replaced != (c.want == "ready") {
+				t.Errorf("%+v, %v", all, err)
+			}
+			for range 2 {
+				if err := control.Undrain(t.Context(), dial, "gpu2"); err != nil {
+					t.Error(err)
 				}
-				control := site.NewControl()
-				if err := control.Drain(t.Context(), dial, "gpu2"); err != nil ||
-					!m.drained {
-					t.Fatalf("drained: %v, %v", m.drained, err)
-				}
-				if c.forgets {
-					control = site.NewControl()
-				}
-				want := c.want
-				if older && c.older != "" {
-					want = c.older
-				}
-				all, err := control.Workers(t.Context(), dial)
-				if err != nil || len(all) != 1 || !all[0].Drained ||
-					all[0].Replaced != (want == "ready") {
-					t.Errorf("%+v, %v", all, err)
-				}
-				for range 2 {
-					if err := control.Undrain(t.Context(), dial, "gpu2"); err != nil {
-						t.Error(err)
-					}
-				}
-				if m.drained != (want == "draining") {
-					t.Errorf("drained: %v", m.drained)
-				}
-			})
-		}
+			}
+			if m.drained != (c.want == "draining") {
+				t.Errorf("drained: %v", m.drained)
+			}
+		})
 	}
 }

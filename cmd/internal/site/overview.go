@@ -32,8 +32,7 @@ type Overview struct {
 	// Certificates are those of the services on the master's host, as far as they could be seen.
 	Certificates []infra.Certificate `json:"certificates,omitempty"`
 
-	// Images are those that containers of broker and workers are to be made of; absent: the record
-	// of an earlier release has none.
+	// Images are those that containers of broker and workers are to be made of.
 	Images []layout.RecordImage `json:"images,omitempty"`
 
 	ready    []api.Reason // why the master is not

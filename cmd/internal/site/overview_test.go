@@ -27,12 +27,8 @@ func ptr[T any](v T) *T { return &v }
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func container(role string) infra.ContainerStatus {
-	c := infra.ContainerStatus{Role: role, Name: "mlframework-c-" + role, State: "running",
+	return infra.ContainerStatus{Role: role, Name: "mlframework-c-" + role, State: "running",
 		Running: true, Started: noon.Add(-90 * time.Minute)}
-	if role == plan.Worker {
-		c.Login = "worker-gpu"
-	}
-	return c
 }
 
 func host(name string, roles ...string) infra.HostStatus {
@@ -123,12 +119,6 @@ func TestFaults(t *testing.T) {
 			o.Hosts[2].Problem = "reach docker on gpu3: gone"
 		},
 			want: []site.Fault{{"gpu3", "reach docker on gpu3: gone", ""}}},
-		"a worker of an earlier release": {change: func(o *site.Overview) {
-			o.Hosts[2].Containers[0].Login = ""
-		},
-			want: []site.Fault{{"gpu3",
-				"its worker logs in to the broker as the user that all workers shared in an " +
-					"earlier release", "infrainit -f gives it its own"}}},
 		"a worker of another image": {change: func(o *site.Overview) {
 			c := &o.Hosts[2].Containers[0]
 			c.Image, c.Digest, c.Other = "python:3.12-slim", "sha256:0123456789abcdef", true

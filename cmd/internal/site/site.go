@@ -67,7 +67,7 @@ func ReadFrom(source config.Source, stderr *os.File) (*Site, error) {
 		who += "@" + name
 	}
 	s.Infra = infra.Options{
-		Dialer: s.dialer(0), Control: control{s.Owner, new(sync.Map)}, Report: s.Printer, Who: who,
+		Dialer: s.dialer(0), Control: control{s.Owner}, Report: s.Printer, Who: who,
 		Programs: sync.OnceValues(Programs), Here: infra.LocalDocker(), Now: time.Now,
 		Random: rand.Reader,
 	}
