@@ -44,9 +44,6 @@ func (s *Store) Limit(more int) error {
 	return s.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", limit))
 }
 
-// SchemaVersion is the version of a store.
-const SchemaVersion = schemaVersion
-
 // KeepAtMost sets the room of columns in memory, and how many tasks a question reads from the store
 // before.
 func (s *Store) KeepAtMost(bytes int64, tasks int) {

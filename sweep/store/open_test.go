@@ -93,9 +93,9 @@ func TestNoStore(t *testing.T) {
 		"empty":     {none: true, folder: true, file: []byte{}},
 		"garbage": {folder: true, file: garbage, read: "damaged or no store",
 			write: "damaged or no store"},
-		"newer": {folder: true, version: store.SchemaVersion + 1, read: "use the newer program",
+		"newer": {folder: true, version: core.Schema + 1, read: "use the newer program",
 			write: "use the newer program"},
-		"older": {folder: true, version: store.SchemaVersion - 1, read: "before 0.1.0",
+		"older": {folder: true, version: core.Schema - 1, read: "before 0.1.0",
 			write: "before 0.1.0"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,11 +5,9 @@ import (
 	"database/sql"
 	"fmt"
 	"path/filepath"
-)
 
-// schemaVersion is the version of the schema, and of what is stored as JSON: it counts up with each
-// change that another program cannot read.
-const schemaVersion = 13
+	"mlframework/sweep/core"
+)
 
 // schema makes the tables of a store.
 //
@@ -137,11 +135,11 @@ CREATE TRIGGER audit_is_told BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 't
 // createTables makes the tables of a new store.
 func createTables(ctx context.Context, db *sql.DB, folder string) error {
 	have, err := version(ctx, db, folder)
-	if err != nil || have == schemaVersion {
+	if err != nil || have == core.Schema {
 		return err
 	}
 	_, err = db.ExecContext(ctx, fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT",
-		schema, schemaVersion))
+		schema, core.Schema))
 	if err != nil {
 		_, _ = db.ExecContext(ctx, "ROLLBACK")
 		return fmt.Errorf("make the tables of the store: %w", err)
@@ -157,13 +155,13 @@ func version(ctx context.Context, db *sql.DB, folder string) (have int, err erro
 	}
 	path := filepath.Join(folder, File)
 	switch {
-	case have > schemaVersion:
+	case have > core.Schema:
 		return 0, fmt.Errorf("%s has version %d and this program knows %d: use the newer program",
-			path, have, schemaVersion)
-	case have != 0 && have != schemaVersion:
+			path, have, core.Schema)
+	case have != 0 && have != core.Schema:
 		return 0, fmt.Errorf("%s has version %d, of a program before 0.1.0, and this one knows %d: "+
 			"export its results with that program (run-tasks results --csv SWEEP), and move %s away",
-			path, have, schemaVersion, folder)
+			path, have, core.Schema, folder)
 	}
 	return have, nil
 }
