@@ -68,8 +68,6 @@ func TestPlaceLines(t *testing.T) {
 				"22.5 GB: 1 task at a time"}},
 		"without": {at(1, core.WorkerReady, []task.GPU{}), task.GPUs{Count: 1},
 			[]string{"not on gpu1: no GPU"}},
-		"an older program": {at(1, core.WorkerReady, nil), task.GPUs{Count: 1}, []string{
-			"not on gpu1: its program is older and hands out no GPUs (update the worker)"}},
 		"cannot list them": {faulty, task.GPUs{Count: 1}, []string{
 			"on gpu1, 1 slot, once it can list its GPUs: the driver hangs"}},
 		"not heard of": {at(1, core.WorkerAway, two), task.GPUs{Count: 1},

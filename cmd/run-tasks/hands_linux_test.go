@@ -267,7 +267,7 @@ func (s *scene) unstarted(name string) *hand {
 func (h *hand) starts(incarnation string, told bool, kept ...task.Event) {
 	h.s.t.Helper()
 	beat := task.Heartbeat{Version: task.Version, Worker: h.name, Host: "host-" + h.name, Slots: 1,
-		Incarnation: incarnation, Program: "test", Reads: task.Newest}
+		Incarnation: incarnation, Program: "test"}
 	h.mu.Lock()
 	h.beat, h.quiet = beat, false
 	h.mu.Unlock()

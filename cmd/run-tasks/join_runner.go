@@ -12,6 +12,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/task"
 )
 
 // join has the runner that another process is do the launch, and shows the sweep to its end. Ended
@@ -91,7 +92,7 @@ func (s *session) beside(ctx context.Context, m *api.Client) (c company, err err
 	if err != nil {
 		return c, err
 	}
-	if health.Program != cli.Version() || health.Level != api.Level {
+	if health.Program != cli.Version() || health.Version != task.Version {
 		which := ""
 		if health.Program != cli.Version() { // else they are not stamped
 			which = fmt.Sprintf(" (%s; this is %s)", cli.Visible(health.Program), cli.Version())

@@ -189,7 +189,7 @@ func (p *project) unchangeable(words []string) error {
 func (p *project) record(revision string) core.Record {
 	t := p.task
 	r := core.Record{
-		Space: p.space, Style: styleOf(t),
+		Version: task.Version, Space: p.space, Style: styleOf(t),
 		EachWorker: t.EachWorker, Retry: t.Retry, MaxFailures: int64(t.MaxFailures),
 		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters,
 		Recipe: task.Recipe{
@@ -209,7 +209,6 @@ func (p *project) record(revision string) core.Record {
 	if !p.change.IsZero() {
 		r.Overrides = &p.change
 	}
-	r.Version = r.LeastVersion()
 	return r
 }
 

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"mlframework/sweep/secret"
-	"mlframework/sweep/task"
 	programs "mlframework/sweep/worker/process"
 )
 
@@ -265,7 +264,7 @@ func TestATaskReadsItsOwnSecretsOnly(t *testing.T) {
 	c.confinedWorker("w1", s, "--confine", "--secrets-folder", c.path("private"))
 	victim := c.submission("victim",
 		`printf '%s\n' "$SECRETS_DIR" >"$OUTPUT_DIR/where"; test "$(cat "$SECRETS_DIR/KEY")" = "$KEY"; `+held, 1)
-	victim.Record.Version, victim.Record.Recipe.Secrets = task.SecretsVersion, []string{"KEY"}
+	victim.Record.Recipe.Secrets = []string{"KEY"}
 	victim.Secrets = secret.Values{"KEY": value}
 	id := c.submit(victim)
 	where := ""

@@ -52,7 +52,6 @@ mkdir "$HELD/$CUDA_VISIBLE_DEVICES" || exit 1
 rmdir "$HELD/$CUDA_VISIBLE_DEVICES"`, 4)
 	one.Record.Recipe.GPUs = task.GPUs{Count: 1}
 	one.Record.Recipe.Env["HELD"] = own
-	one.Record.Version = one.Record.Recipe.Version()
 	needing := c.submit(one)
 	none := c.sweep("none", `[ -z "$CUDA_VISIBLE_DEVICES" ] || exit 1
 [ $NVIDIA_VISIBLE_DEVICES = void ] || exit 1`, 2)

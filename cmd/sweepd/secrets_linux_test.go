@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"mlframework/sweep/secret"
-	"mlframework/sweep/task"
 )
 
 // Secrets reach the attempts on other machines, and are nowhere but in files of mode 0600 that go
@@ -27,8 +26,7 @@ func TestSecretsAreNowhereElse(t *testing.T) {
 	w := c.worker("w1", s)
 	submission := c.submission("secretive",
 		`printf '%s\n' "$SECRETS_DIR" >"$OUTPUT_DIR/where"; test "$(cat "$SECRETS_DIR/KEY")" = "$KEY"; echo "key $KEY"; `+held, 2)
-	submission.Record.Version, submission.Record.Recipe.Secrets = task.SecretsVersion,
-		[]string{"KEY"}
+	submission.Record.Recipe.Secrets = []string{"KEY"}
 	submission.Secrets = secret.Values{"KEY": value}
 	id := c.submit(submission)
 	var folders []string

@@ -129,7 +129,6 @@ func TestViolations(t *testing.T) {
 
 		"an attempt without its GPUs": {func(w *world) {
 			w.record.Recipe.GPUs.Count = 2
-			w.record.Version = task.GPUsVersion
 			w.evidence.Starts[0].GPUs = []string{"GPU-1"}
 		}, []string{"8: train-1/0 began attempt 1 on w1 with GPUs [GPU-1], and needs 2"}},
 		"GPUs of one that needs none": {func(w *world) {

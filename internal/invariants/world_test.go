@@ -37,7 +37,7 @@ type world struct {
 //	train-1/5  was cancelled with the sweep before it was handed out
 func honest() *world {
 	w := &world{
-		record: core.Record{Version: 1, Space: new(space.Space),
+		record: core.Record{Version: task.Version, Space: new(space.Space),
 			Retry: task.Retry{Error: 1, Lost: 3}, Recipe: task.Recipe{Definition: "train"}},
 		rows: []core.Task{
 			row(0, task.Succeeded, 1, try(1, "w1", 1, task.Success)),
@@ -97,7 +97,7 @@ func start(index int64, attempt int, worker string, seconds float64) invariants.
 // share has attempts 1 of tasks 1 and 2, which begin at the same time and end a second later, have
 // some of one GPU.
 func (w *world) share(count float64) {
-	w.record.Recipe.GPUs.Count, w.record.Version = count, task.GPUsVersion
+	w.record.Recipe.GPUs.Count = count
 	for _, n := range []int{2, 3} {
 		w.evidence.Starts[n].GPUs, w.evidence.Starts[n].Ended = []string{"GPU-1"}, at(3)
 	}

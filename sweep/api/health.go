@@ -54,15 +54,10 @@ type Broker struct {
 	Refused *int64 `json:"refused"`
 }
 
-// Level grows when clients may send what older masters do not understand. It distinguishes programs
-// that were built without a version; a master that does not report it has level 0.
-const Level = 1
-
 // Health describes an API that is up.
 type Health struct {
 	Up      bool   `json:"up"`
 	Program string `json:"program"` // version
-	Level   int    `json:"level"`   // of the API: the Level of the program
 	Version int    `json:"version"` // of the records and messages that this program understands
 	// Warnings is what people should know: what workers tell and the store does not know, what
 	// cannot be read in it, and names that two workers have.

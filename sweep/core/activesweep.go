@@ -17,7 +17,6 @@ type activeSweep struct {
 	// position is the order of a local run, in which sweeps run one at a time.
 	position     int64
 	record       *Record // is replaced, and never changed
-	version      int     // of its batches
 	ledger       *Ledger
 	hasLeftovers func(*Task) bool // as in an Offer
 	// mean is the mean running time of an attempt, the newest weighing most; 0: none has ended.
@@ -49,7 +48,7 @@ func (a *activeSweep) secrets() []string { return a.record.Recipe.Secrets }
 
 // setRecord gives the sweep a record, or a new version of it.
 func (a *activeSweep) setRecord(r Record) {
-	a.record, a.version = &r, r.Recipe.Version()
+	a.record = &r
 }
 
 // hasTask reports whether an index is one of the sweep's.

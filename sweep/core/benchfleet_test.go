@@ -175,7 +175,7 @@ func (w *fleetWorker) heartbeat(now time.Time) task.Heartbeat {
 	return task.Heartbeat{Version: task.Version, Worker: w.name,
 		Incarnation: incarnations[w.incarnation], Time: now, Program: "1.0", Host: w.name,
 		Slots: fleetSlots, Draining: w.draining, Running: told, Waiting: len(w.backlog),
-		Reads: task.Newest}
+	}
 }
 
 // incarnations are names of processes, in order.

@@ -47,13 +47,6 @@ func (c *Core) whyBlocked(name string, a *activeSweep) string {
 	}
 	need := a.record.Recipe.GPUs
 	switch s := c.view(w); {
-	case w.available() && !w.reads(a.version):
-		lacks := "knows no secrets"
-		if need != (task.GPUs{}) {
-			lacks = "hands out no GPUs"
-		}
-		return fmt.Sprintf("waits for worker %s, whose program is older than the master's and %s: "+
-			"update the worker", name, lacks)
 	case w.available() && !w.canMeet(need):
 		return fmt.Sprintf("waits for %v on worker %s, which has %s", needOf(need), name,
 			w.neverMeets(need))

@@ -216,9 +216,7 @@ func (c *Core) send(m Message) { c.effects.Messages = append(c.effects.Messages,
 
 // sendControl sends a control message.
 func (c *Core) sendControl(worker string, m task.Control) {
-	if m.Version == 0 {
-		m.Version = task.Version
-	}
+	m.Version = task.Version
 	c.send(Message{Worker: worker, Control: &m})
 }
 

@@ -57,7 +57,6 @@ func (s ExtendSweep) extend(c *Core, a *activeSweep, extended *Record, n int64) 
 	s.With.goOn(c, a)
 	r := *a.record // as it was revised
 	r.Extensions, r.Ranges = extended.Extensions, extended.Ranges
-	r.Version = max(r.Version, extended.Version)
 	if o := s.With.Overrides; o != nil && o.IsZero() {
 		r.Overrides = nil
 	} else if o != nil {
@@ -91,7 +90,6 @@ func (r Record) Extended(with *space.Space) (Record, int64, error) {
 		next += part.Len()
 	}
 	r.Extensions = slices.Concat(r.Extensions, parts)
-	r.Version = max(r.Version, r.LeastVersion())
 	if len(r.Ranges) > 0 {
 		r.Ranges = append(slices.Clone(r.Ranges), Range{first, next})
 	}

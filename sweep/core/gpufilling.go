@@ -16,8 +16,7 @@ type gpuFilling struct {
 
 // fits reports whether a sweep that needs GPUs has a task for the worker that finds some.
 func (g *gpuFilling) fits(f *filling, a *activeSweep) bool {
-	if !f.w.reads(a.version) || f.fit(a) == 0 ||
-		!a.ledger.Has(f.c.offerOf(f.offer, a, 1), f.c.now) {
+	if f.fit(a) == 0 || !a.ledger.Has(f.c.offerOf(f.offer, a, 1), f.c.now) {
 		return false
 	}
 	if g.more(f, a) > 0 {

@@ -67,23 +67,17 @@ func RefuseGPUs(what string, need task.GPUs, workers []Worker) error {
 }
 
 // GPUsUnknown reports whether it is not known what GPUs a worker has: nothing was heard of it, it
-// cannot list them, or its program is newer than the master's.
+// cannot list them, or its program speaks another version than the master's.
 func (w *Worker) GPUsUnknown() bool {
 	return w.Seen == nil || w.State == WorkerAway || w.GPUFault != nil ||
 		w.GPUs == nil && w.State == WorkerRefused
 }
 
-// olderProgram is what is said of a worker whose program is older than GPUsVersion.
-const olderProgram = "its program is older and hands out no GPUs (update the worker)"
-
 // NeverMeets returns what a worker has that can never give a task the GPUs that it needs; "": it
 // can, or that is not known.
 func (w *Worker) NeverMeets(need task.GPUs) string {
-	switch {
-	case need == (task.GPUs{}) || w.GPUsUnknown():
+	if need == (task.GPUs{}) || w.GPUsUnknown() {
 		return ""
-	case w.GPUs == nil:
-		return olderProgram
 	}
 	return neverMeets(Devices(w.GPUs), need)
 }

@@ -211,7 +211,7 @@ func (w *worker) fit(a *activeSweep) int {
 
 // couldStart reports whether a worker could start a task of a sweep now if it had no others.
 func (w *worker) couldStart(a *activeSweep) bool {
-	return w.available() && w.reads(a.version) && w.gpus.room.count(w, a) > 0
+	return w.available() && w.gpus.room.count(w, a) > 0
 }
 
 // waitingForGPUs returns how many tasks of a sweep wait on a worker for GPUs that it cannot give
@@ -242,7 +242,7 @@ func (c *Core) capacityFor(a *activeSweep) Resources {
 	if a.fittingAt != c.placements {
 		a.fitting, a.fittingAt = 0, c.placements
 		for _, w := range c.ordered {
-			if w.takesTasks && w.reads(a.version) {
+			if w.takesTasks {
 				a.fitting += w.fit(a)
 			}
 		}

@@ -104,7 +104,7 @@ func newGPUSite(t *testing.T, sweeps []gpuSweep) *core.Core {
 // gpuWorker is a heartbeat of a worker with GPUs.
 func gpuWorker(name string, slots int, gpus []task.GPU) task.Heartbeat {
 	h := beatOf("1")
-	h.Worker, h.Slots, h.GPUs, h.Reads = name, slots, gpus, task.Newest
+	h.Worker, h.Slots, h.GPUs = name, slots, gpus
 	return h
 }
 
@@ -126,8 +126,6 @@ func placedTasks(e core.Effects) map[string]map[string]int {
 func TestPlacementOnGPUs(t *testing.T) {
 	t.Parallel()
 	one, half := task.GPUs{Count: 1}, task.GPUs{Count: 0.5}
-	old := gpuWorker("w", 4, gpusOf(2, "T4", 16*gib))
-	old.Reads = task.GPUsVersion - 1
 	ending := gpuWorker("w", 4, gpusOf(2, "T4", 16*gib))
 	ending.Ending, ending.GPUs[0].Given = 1, 0.5
 	split := gpuWorker("w", 4, gpusOf(2, "A100", 10*gib))
@@ -149,7 +147,6 @@ func TestPlacementOnGPUs(t *testing.T) {
 		"none on workers without": {[]task.Heartbeat{gpuWorker("v", 4, nil),
 			gpuWorker("w", 4, gpusOf(1, "T4", 16*gib))},
 			[]gpuSweep{{needs: one}}, placed{"w": {"train-0": 1}}},
-		"none on older workers": {[]task.Heartbeat{old}, []gpuSweep{{needs: one}}, placed{}},
 		"none on GPUs that others use": {
 			[]task.Heartbeat{gpuWorker("w", 4, gone(gpusOf(3, "T4", 16*gib), 0, 2))},
 			[]gpuSweep{{needs: one}}, placed{"w": {"train-0": 1}}},

@@ -14,10 +14,7 @@ import (
 // neverMeets returns what a worker has that can never give a task the GPUs that it needs; "": it
 // can, or what it has is not known.
 func (w *worker) neverMeets(need task.GPUs) string {
-	switch {
-	case !w.reads(task.GPUsVersion):
-		return olderProgram
-	case w.beat.GPUFault != "":
+	if w.beat.GPUFault != "" {
 		return ""
 	}
 	return w.gpus.meet(need).never
@@ -86,7 +83,7 @@ func (c *Core) whyWaits(a *activeSweep) string {
 	for _, w := range c.ordered {
 		never := w.neverMeets(need)
 		switch state, _ := w.state(); {
-		case w.awayReason != "" || w.newerVersion > 0:
+		case w.awayReason != "" || w.otherVersion > 0:
 			able.add(w.record.Name, state)
 		case never != "":
 			unable.add(w.record.Name, never)

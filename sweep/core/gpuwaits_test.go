@@ -23,10 +23,8 @@ func mixedGPUs() []task.GPU {
 func TestNeedsThatAreNeverMet(t *testing.T) {
 	t.Parallel()
 	large := task.GPUs{Count: 2, Memory: 24 * gib}
-	old := gpuWorker("w3", 4, nil)
-	old.Reads = task.GPUsVersion - 1
 	newer := gpuWorker("w5", 4, nil)
-	newer.Version = task.Newest + 1
+	newer.Version = task.Version + 1
 	w1, w2 := gpuWorker("w1", 4, mixedGPUs()), gpuWorker("w2", 4, mixedGPUs())
 	faulty := gpuWorker("w2", 4, nil)
 	faulty.GPUFault = "nvidia-smi: Driver/library version mismatch"
@@ -49,10 +47,7 @@ func TestNeedsThatAreNeverMet(t *testing.T) {
 			want: "each task of train needs 0.5 of a GPU whose name matches \"H100\", which no " +
 				"worker can ever give: w1: 2 x NVIDIA T4 with 15.0 GB, " +
 				"1 x NVIDIA A100 with 40.0 GB"},
-		"an older program": {workers: []task.Heartbeat{old}, need: task.GPUs{Count: 1},
-			want: "each task of train needs 1 GPU, which no worker can ever give: " +
-				"w3: its program is older and hands out no GPUs (update the worker)"},
-		"a newer program": {workers: []task.Heartbeat{w1, newer}, need: large},
+		"of another version": {workers: []task.Heartbeat{w1, newer}, need: large},
 		"one of them can": {workers: []task.Heartbeat{gpuWorker("w4", 4, nil), w1},
 			need: task.GPUs{Count: 3}},
 		"later": {workers: []task.Heartbeat{gpuWorker("w1", 4, gone(mixedGPUs(), 0, 1, 2))},
@@ -287,12 +282,10 @@ func TestASweepForEveryWorkerThatHasGPUs(t *testing.T) {
 	t.Parallel()
 	need := task.GPUs{Count: 1}
 	c := newGPUSite(t, nil)
-	old := gpuWorker("w5", 4, mixedGPUs())
-	old.Reads = task.GPUsVersion - 1
 	faulty := gpuWorker("w6", 4, nil)
 	faulty.GPUFault = "nvidia-smi does not answer"
 	beats := []task.Heartbeat{gpuWorker("w1", 4, nil), gpuWorker("w2", 4, mixedGPUs()),
-		gpuWorker("w3", 4, gone(gpusOf(1, "T4", 15*gib), 0)), old, faulty}
+		gpuWorker("w3", 4, gone(gpusOf(1, "T4", 15*gib), 0)), faulty}
 	effectsOf(c, core.Input{Heartbeats: beats}, at(1))
 	if got := c.Worker("w6").GPUFault; got == nil || *got != faulty.GPUFault {
 		t.Errorf("w6 is shown with the fault %v", got)
@@ -301,20 +294,18 @@ func TestASweepForEveryWorkerThatHasGPUs(t *testing.T) {
 	if diff := cmp.Diff([]string{"w2", "w3", "w6"}, names); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got := c.Present(task.GPUs{}); len(got) != 5 {
+	if got := c.Present(task.GPUs{}); len(got) != 4 {
 		t.Errorf("without GPUs: %v", got)
 	}
-	c.Add(core.Loaded{Head: core.Head{ID: "train-1", State: core.Open, Total: 5},
+	c.Add(core.Loaded{Head: core.Head{ID: "train-1", State: core.Open, Total: 4},
 		Record: core.Record{Space: spaceOf(t, "i: [1]"), EachWorker: true,
-			Workers: []string{"w1", "w2", "w3", "w5", "w6"}, Recipe: task.Recipe{GPUs: need}}})
+			Workers: []string{"w1", "w2", "w3", "w6"}, Recipe: task.Recipe{GPUs: need}}})
 	for second := 2.0; second <= 5; second++ {
 		effectsOf(c, core.Input{Heartbeats: beats}, at(second))
 	}
 	want := map[int64]string{0: "waits for 1 GPU on worker w1, which has no GPU",
 		2: "waits for 1 GPU on worker w3: GPU-T4 busy: ben, python (pid 411), 6.0 GB",
-		3: "waits for worker w5, whose program is older than the master's and hands out no GPUs: " +
-			"update the worker",
-		4: "waits for 1 GPU on worker w6: cannot list its GPUs: nvidia-smi does not answer"}
+		3: "waits for 1 GPU on worker w6: cannot list its GPUs: nvidia-smi does not answer"}
 	if diff := cmp.Diff(want, c.Blocked("train-1")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

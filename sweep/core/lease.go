@@ -33,7 +33,7 @@ func (c *Core) expireLeases(q QueueStatus) {
 				"worker", name, "lease", c.options.Lease)
 			c.evict(w, fmt.Sprintf("no heartbeat for %s", c.options.Lease),
 				fmt.Sprintf("its worker %s was silent for %s", name, c.options.Lease), Vanished)
-		case !silent && w.awayReason == "" && w.newerVersion == 0 &&
+		case !silent && w.awayReason == "" && w.otherVersion == 0 &&
 			w.beat.Incarnation > w.record.Incarnation:
 			c.awaitRegistration(w)
 		}

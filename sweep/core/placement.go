@@ -208,7 +208,7 @@ func (f *filling) fillFrom(r *priorityLevel) (full bool) {
 			kept++
 			continue
 		}
-		if !f.w.reads(a.version) || f.fit(a) == 0 { // never for this worker as it is
+		if f.fit(a) == 0 { // never for this worker as it is
 			r.rotate(a)
 			passed++
 			continue
@@ -309,7 +309,7 @@ func (f *filling) count(a *activeSweep, tasks, waiting int) {
 
 // batch is what a worker gets to know of tasks that were placed on it.
 func (c *Core) batch(a *activeSweep, tasks []*Task) task.Batch {
-	b := task.Batch{Version: a.version, Sweep: a.id(), Recipe: a.record.Recipe, Edition: a.edition,
+	b := task.Batch{Version: task.Version, Sweep: a.id(), Recipe: a.record.Recipe, Edition: a.edition,
 		Attempts: make([]task.Attempt, 0, len(tasks))}
 	if e, own := c.memory.Environs[b.Sweep]; own {
 		b.BaseEnv, b.Edition = e.Variables, e.Edition

@@ -53,19 +53,19 @@ func TestLogLinesOfAWorkerAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]func(n int) core.Input{
 		"versions by turns": func(n int) core.Input {
-			return core.Input{Heartbeats: []task.Heartbeat{{Version: task.Newest + n%2,
+			return core.Input{Heartbeats: []task.Heartbeat{{Version: task.Version + n%2,
 				Worker: "w1", Incarnation: "1", Slots: 1}}}
 		},
 		"newer events": func(n int) core.Input {
 			return core.Input{Events: []core.Event{{Event: task.Event{Worker: "w1",
-				Version: task.Newest + 1 + n%2}}}}
+				Version: task.Version + 1 + n%2}}}}
 		},
 		"newer events of nobody": func(int) core.Input {
-			return core.Input{Events: []core.Event{{Event: task.Event{Version: task.Newest + 1,
+			return core.Input{Events: []core.Event{{Event: task.Event{Version: task.Version + 1,
 				Worker: "nobody"}}}}
 		},
 		"processes by turns": func(n int) core.Input {
-			return core.Input{Heartbeats: []task.Heartbeat{{Version: task.Newest, Worker: "w1",
+			return core.Input{Heartbeats: []task.Heartbeat{{Version: task.Version, Worker: "w1",
 				Incarnation: fmt.Sprint(1 + n%2), Slots: 1}}}
 		},
 	} {
@@ -81,7 +81,7 @@ func TestLogLinesOfAWorkerAreBounded(t *testing.T) {
 			if lines == 0 || lines > core.MostLogLines+1 { // and one of two processes
 				t.Errorf("%d lines were logged", lines)
 			}
-			other := []task.Heartbeat{{Version: task.Newest + 1, Worker: "w2"}}
+			other := []task.Heartbeat{{Version: task.Version + 1, Worker: "w2"}}
 			if out := c.Step(core.Input{Heartbeats: other}, at(3)); len(out.Log) != 1 {
 				t.Errorf("of another worker is logged: %v", out.Log)
 			}
@@ -105,7 +105,7 @@ func TestReleasesOfSecretsFillNoAudit(t *testing.T) {
 	starts := func(incarnation, seconds int) {
 		t.Helper()
 		beat := beatOf(fmt.Sprint(incarnation))
-		beat.Key, beat.Reads = []byte("key"), task.Newest
+		beat.Key = []byte("key")
 		beat.Needs = []task.Need{{Sweep: "train-1", Edition: "e"}}
 		for range 2 { // it asks until they come
 			out := c.Step(core.Input{Heartbeats: []task.Heartbeat{beat},

@@ -8,7 +8,6 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/space"
-	"mlframework/sweep/task"
 )
 
 // A parameter that is absent in some points is no flag there, is not given to the program, and is
@@ -51,29 +50,5 @@ func TestAbsentParameters(t *testing.T) {
 		if text := strings.Join(got, " "); text != want {
 			t.Errorf("%s: %s, want %s", name, text, want)
 		}
-	}
-}
-
-// Programs that would make other points of a space refuse its record.
-func TestVersionsOfSpaces(t *testing.T) {
-	t.Parallel()
-	for file, want := range map[string]int{
-		"a: [1, 2]":                         task.Version,
-		"a: ['1', 2]":                       task.ParametersVersion,
-		"a: !log [1, 10, 3]":                task.Version,
-		"- {a: 1}\n":                        task.RulesVersion,
-		"a: [1, 2]\n---\nwhere: a > 1\n":    task.RulesVersion,
-		"a: ['1', 2]\n---\nrepeat: a\n":     task.RulesVersion,
-		"a: [1, 2, 1]\n---\n":               task.Version,
-		"a: !interval [0, 9]\n---\nseed: 3": task.Version,
-	} {
-		if got := (core.Record{Space: spaceOf(t, file)}).LeastVersion(); got != want {
-			t.Errorf("%q: version %d, want %d", file, got, want)
-		}
-	}
-	more := spaceOf(t, "a: [1, 2, 3]\n---\nwhere: a < 3\n")
-	extended, _, err := core.Record{Version: 1, Space: spaceOf(t, "a: 1")}.Extended(more)
-	if err != nil || extended.Version != task.RulesVersion || extended.Style != (space.Style{}) {
-		t.Errorf("extended: version %d, %v", extended.Version, err)
 	}
 }

@@ -34,24 +34,6 @@ func (c *Core) pauseWithoutSecrets(a *activeSweep) {
 	}
 }
 
-// OlderPrograms lists the present workers if none of them understands a recipe; nil if one does, or
-// none is present.
-func (c *Core) OlderPrograms(r task.Recipe) (old []string) {
-	if c.options.Local {
-		return nil
-	}
-	for _, w := range c.ordered {
-		switch {
-		case !w.registered() || w.awayReason != "":
-		case w.reads(r.Version()):
-			return nil
-		default:
-			old = append(old, w.record.Name)
-		}
-	}
-	return old
-}
-
 // answerNeeds answers what the registered process of a worker needs. Its key belongs to the
 // registration: a heartbeat with another one is answered with nothing. A master that was started
 // again learns the key with the first heartbeat.

@@ -53,26 +53,8 @@ func (r Record) Revised(revision string, to Settings, now time.Time) (Record, bo
 	r.Earlier = append(slices.Clone(r.Earlier), Earlier{now.UTC(), r.Recipe.Revision, was})
 	r.Recipe.Revision, r.Recipe.Env, r.Recipe.EnvBraces = revision, to.Env, to.EnvBraces
 	r.Recipe.Timeout, r.Recipe.Grace, r.Recipe.Metrics = to.Timeout, to.Grace, to.Metrics
-	r.Version = max(r.Version, r.LeastVersion())
 	r.Retry, r.MaxFailures, r.Objective = to.Retry, to.MaxFailures, to.Objective
 	return r, true
-}
-
-// LeastVersion is the first version of a record whose programs understand this one.
-func (r Record) LeastVersion() int {
-	version := r.Recipe.Version()
-	if r.Style.Form != "" {
-		version = max(version, task.ParametersVersion)
-	}
-	for _, s := range r.Spaces() {
-		switch {
-		case s != nil && s.Version() == space.VersionSpelled:
-			version = max(version, task.ParametersVersion)
-		case s != nil && s.Version() > space.VersionSpelled:
-			version = max(version, task.RulesVersion)
-		}
-	}
-	return version
 }
 
 // SettingsOf are those that an attempt ran with. One that was handed out before a change may have

@@ -93,7 +93,6 @@ func (p *simPeople) newRecord() (r core.Record, total int64) {
 		r.Recipe.Secrets = []string{"TOKEN"}
 	}
 	r.Recipe.GPUs = p.newNeed()
-	r.Version = r.LeastVersion()
 	return r, total
 }
 

@@ -111,7 +111,7 @@ func (p *simProcess) beat() { p.broker.beat(p, p.heartbeat()) }
 func (p *simProcess) heartbeat() task.Heartbeat {
 	h := task.Heartbeat{Version: task.Version, Worker: p.name, Incarnation: p.incarnation,
 		Time: p.time(), Host: p.host, Slots: p.slots, Draining: p.drained, Leaving: p.leaving,
-		Waiting: len(p.waiting), Unsent: len(p.outbox), Reads: task.Newest, Key: p.key,
+		Waiting: len(p.waiting), Unsent: len(p.outbox), Key: p.key,
 		GPUs: p.gpus.describe()}
 	for _, i := range p.waiting {
 		if p.lacks(i) && !slices.Contains(h.Needs, *i.need) {

@@ -8,9 +8,10 @@ import (
 	"mlframework/sweep/task"
 )
 
-// refuseNewer takes up a worker whose program is newer than this one: it gets no tasks, and what it
-// had goes to others, once. A process that another of its name has followed is not heard.
-func (c *Core) refuseNewer(h *task.Heartbeat) {
+// refuseVersion takes up a worker whose program speaks another version than this one: it gets no
+// tasks, and what it had goes to others, once. A process that another of its name has followed is
+// not heard.
+func (c *Core) refuseVersion(h *task.Heartbeat) {
 	w := c.worker(h.Worker)
 	known := w.newest()
 	if h.Incarnation != "" && h.Incarnation < known {
@@ -20,28 +21,28 @@ func (c *Core) refuseNewer(h *task.Heartbeat) {
 		Host: h.Host})
 	w.seenAt = c.now
 	c.consider(w)
-	if w.newerVersion == h.Version {
+	if w.otherVersion == h.Version {
 		w.awayReason = "" // it may have been silent
 		return
 	}
-	w.newerVersion = h.Version
+	w.otherVersion = h.Version
 	c.logOf(w, slog.LevelWarn,
-		"a worker's program is newer than the master's; it gets no tasks: update the master",
-		"worker", h.Worker, "program", h.Program, "version", h.Version, "understood", task.Newest)
-	c.evict(w, "", fmt.Sprintf("its worker %s was replaced by one of version %d, which this "+
-		"master does not read", h.Worker, h.Version), Vanished)
+		"a worker gets no tasks: "+task.Mismatch(h.Version, task.Version), "worker", h.Worker,
+		"program", h.Program)
+	c.evict(w, "", fmt.Sprintf("its worker %s speaks version %d, which this master does not read",
+		h.Worker, h.Version), Vanished)
 }
 
-// dropNewer drops an event of a newer version. What it reports is refused with the worker's
+// dropVersion drops an event of another version. What it reports is refused with the worker's
 // heartbeats.
-func (c *Core) dropNewer(e *task.Event) {
+func (c *Core) dropVersion(e *task.Event) {
 	w := c.workers[e.Worker]
 	if w != nil && w.droppedVersion == e.Version {
 		return
 	}
 	c.logOf(w, slog.LevelWarn,
-		"event of a newer version dropped, and all that follow it: update the master",
-		"worker", e.Worker, "version", e.Version, "understood", task.Newest)
+		"event of another version dropped, and all that follow it: "+
+			task.Mismatch(e.Version, task.Version), "worker", e.Worker)
 	if w != nil {
 		w.droppedVersion = e.Version
 	}

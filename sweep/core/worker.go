@@ -1,7 +1,6 @@
 package core
 
 import (
-	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -36,7 +35,7 @@ type worker struct {
 	mustReturn bool   // it was away, and what waits there was placed elsewhere
 	leaving    string // the incarnation that signed off
 
-	newerVersion   int // the version of its messages, if this program is too old for it; else 0
+	otherVersion   int // the version of its messages, if it is not this program's; else 0
 	droppedVersion int // the version of its events that were dropped because of that, once logged
 
 	quarantine   quarantine
@@ -139,9 +138,6 @@ func (w *worker) registered() bool {
 // newest returns the process that started last, of those that spoke or registered.
 func (w *worker) newest() string { return max(w.beat.Incarnation, w.record.Incarnation) }
 
-// reads reports whether a worker's program understands batches of a version.
-func (w *worker) reads(version int) bool { return version <= max(w.beat.Reads, task.Version) }
-
 // available reports whether a worker may get tasks.
 func (w *worker) available() bool {
 	return w.registered() && w.awayReason == "" && w.refusal() == "" && !w.record.Drained &&
@@ -159,9 +155,8 @@ func (w *worker) usable() Resources {
 
 // refusal returns why a worker's program gets no tasks; "" if it may.
 func (w *worker) refusal() string {
-	if w.newerVersion > 0 {
-		return fmt.Sprintf("its program speaks version %d and the master reads up to %d: "+
-			"update the master", w.newerVersion, task.Newest)
+	if w.otherVersion > 0 {
+		return task.Mismatch(w.otherVersion, task.Version)
 	}
 	return w.beat.Refuses
 }
@@ -179,8 +174,8 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	if !c.admits(h.Worker) {
 		return
 	}
-	if h.Version > task.Newest {
-		c.refuseNewer(h)
+	if task.Foreign(h.Version) {
+		c.refuseVersion(h)
 		return
 	}
 	w := c.worker(h.Worker)
@@ -189,11 +184,11 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 		return // of a process that has ended, or that another has followed
 	}
 	c.refuseOlder(w)
-	w.mustReturn = w.mustReturn || w.awayReason != "" || w.newerVersion > 0
+	w.mustReturn = w.mustReturn || w.awayReason != "" || w.otherVersion > 0
 	if w.awayReason != "" || w.beat.Incarnation != h.Incarnation {
 		c.joined = append(c.joined, w)
 	}
-	w.newerVersion, w.droppedVersion, w.awayReason, w.seenAt = 0, 0, "", c.now
+	w.otherVersion, w.droppedVersion, w.awayReason, w.seenAt = 0, 0, "", c.now
 	w.setBeat(*h)
 	if w.leftovers.resolve(h, c.now, c.options.Lease/3) {
 		c.retryIdle = true

@@ -48,8 +48,8 @@ func (c *Core) IsCurrent(e *task.Event) bool {
 
 // event gives an event to its sweep's ledger. One of a sweep that is in no store is dropped.
 func (c *Core) event(e *Event, done *Output) {
-	if e.Version > task.Newest {
-		c.dropNewer(&e.Event)
+	if task.Foreign(e.Version) {
+		c.dropVersion(&e.Event)
 		return
 	}
 	switch {

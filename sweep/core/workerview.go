@@ -152,7 +152,7 @@ func (c *Core) view(w *worker) Worker {
 	if s.Running == nil {
 		s.Running = []task.Busy{}
 	}
-	if s.GPUs == nil && w.reads(task.GPUsVersion) {
+	if s.GPUs == nil && w.beat.Incarnation != "" && w.otherVersion == 0 {
 		s.GPUs = []task.GPU{}
 	}
 	for _, h := range w.assigned {

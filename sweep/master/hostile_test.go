@@ -91,7 +91,7 @@ func TestWorkersAreBounded(t *testing.T) {
 	for n := range core.MaxWorkers + 10 {
 		name := fmt.Sprint("spy", n)
 		s.must(s.queue.Worker(name).SendHeartbeat(t.Context(),
-			task.Heartbeat{Version: task.Newest + 1, Worker: name, Incarnation: "1"}))
+			task.Heartbeat{Version: task.Version + 1, Worker: name, Incarnation: "1"}))
 	}
 	s.must(s.queue.Worker("late").Emit(t.Context(), task.Event{Version: task.Version,
 		Kind: task.JoinedEvent, Worker: "late", Heartbeat: &task.Heartbeat{Worker: "late",
@@ -125,24 +125,24 @@ func FuzzWhatWorkersSay(f *testing.F) {
 	code := 1
 	busy := []task.Busy{{Sweep: "train-1", Index: 1, Attempt: 1}, {Sweep: "other-1", Index: -1}}
 	for _, seed := range []said{
-		{Events: []task.Event{{Version: 1, Kind: task.JoinedEvent, Worker: "w1",
-			Heartbeat: &task.Heartbeat{Version: 1, Worker: "w1", Incarnation: "2", Slots: 3}}}},
-		{Events: []task.Event{{Version: 1, Kind: task.ClaimedEvent, Worker: "w1", Sweep: "train-1",
+		{Events: []task.Event{{Version: task.Version, Kind: task.JoinedEvent, Worker: "w1",
+			Heartbeat: &task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: "2", Slots: 3}}}},
+		{Events: []task.Event{{Version: task.Version, Kind: task.ClaimedEvent, Worker: "w1", Sweep: "train-1",
 			Attempt: 1, Time: now},
-			{Version: 1, Kind: task.StartedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1,
+			{Version: task.Version, Kind: task.StartedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1,
 				Start: &task.Start{Host: "h", GPUs: []string{"g"}}},
-			{Version: 1, Kind: task.EndedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1,
+			{Version: task.Version, Kind: task.EndedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1,
 				Leftovers: true, Outcome: &task.Outcome{Class: task.Error, ExitCode: &code,
 					Duration: -1}}}},
-		{Events: []task.Event{{Version: 1, Kind: task.ReturnedEvent, Worker: "w1", Sweep: "train-1",
-			Index: 1 << 62, Attempt: 9}, {Version: 1, Kind: task.LeftEvent, Worker: "w1",
+		{Events: []task.Event{{Version: task.Version, Kind: task.ReturnedEvent, Worker: "w1", Sweep: "train-1",
+			Index: 1 << 62, Attempt: 9}, {Version: task.Version, Kind: task.LeftEvent, Worker: "w1",
 			Heartbeat: &task.Heartbeat{}}}},
-		{Beat: &task.Heartbeat{Version: 1, Worker: "w2", Incarnation: "1", Slots: 8000,
+		{Beat: &task.Heartbeat{Version: task.Version, Worker: "w2", Incarnation: "1", Slots: 8000,
 			Running: busy, Leftovers: busy, Ending: 9000, Waiting: 1, Time: now}},
-		{Beat: &task.Heartbeat{Version: 1, Worker: "w1", Incarnation: "1", Slots: 4,
+		{Beat: &task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: "1", Slots: 4,
 			Needs: []task.Need{{Sweep: "train-1"}}, Key: []byte("short")}},
 		{Beat: &task.Heartbeat{Version: 99, Worker: "w1", Incarnation: "3"}},
-		{Piece: &task.Piece{Version: 1, Worker: "w1", ID: "x", Size: -1},
+		{Piece: &task.Piece{Version: task.Version, Worker: "w1", ID: "x", Size: -1},
 			Line: &task.Line{Sweep: "train-1", Index: 3, Missed: 5, Text: "x"}},
 	} {
 		data, err := json.Marshal(seed)
@@ -157,7 +157,7 @@ func FuzzWhatWorkersSay(f *testing.F) {
 	})
 	for _, name := range []string{"w1", "w2"} {
 		s.newHandThat(task.Heartbeat{Version: task.Version, Worker: name, Slots: 2,
-			Incarnation: "1", Reads: task.Newest, Key: secret.NewKey().Public()}, nil)
+			Incarnation: "1", Key: secret.NewKey().Public()}, nil)
 	}
 	s.submit(20, needing(values))
 	f.Fuzz(func(t *testing.T, data []byte, seconds uint16) {

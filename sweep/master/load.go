@@ -126,7 +126,7 @@ func (m *Master) lookUpRunning(ctx context.Context, in *core.Input, h *task.Hear
 }
 
 func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event) error {
-	if e.Sweep == "" || e.Version > task.Newest || in.Unknown[e.Sweep] ||
+	if e.Sweep == "" || task.Foreign(e.Version) || in.Unknown[e.Sweep] ||
 		m.damaged[e.Sweep] != nil {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package master_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,13 +9,16 @@ import (
 	"mlframework/sweep/task"
 )
 
-// newer is what a worker says that was updated before the master.
-func newer(incarnation string) task.Heartbeat {
-	return task.Heartbeat{Version: task.Newest + 1, Worker: "w1", Incarnation: incarnation,
-		Program: "9.0", Host: "gpu1"}
+func TestAWorkerOfAnotherVersionIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
+	for name, version := range map[string]int{"newer": task.Version + 1, "older": task.Version - 1} {
+		t.Run(name, func(t *testing.T) { refusesVersion(t, version) })
+	}
 }
 
-func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
+func refusesVersion(t *testing.T, version int) {
+	other := task.Heartbeat{Version: version, Worker: "w1", Incarnation: "2", Program: "9.0",
+		Host: "gpu1"}
+	why := task.Mismatch(version, task.Version)
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
 		h := s.newHand("w1", 1)
@@ -24,20 +26,18 @@ func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
 		first := h.has(2)
 		h.report(task.StartedEvent, first[0])
 		s.becomes(id, core.Open, "1 pending, 1 queued, 1 running")
-		h.beat(newer("2"))
-		h.toldStop(first[0]) // should it still be there: a newer program reads what this one says
+		h.beat(other)
+		h.toldStop(first[0]) // should it still be there: every version obeys that
 		s.stands("w1", core.WorkerRefused)
 		w := s.worker("w1")
-		if want := fmt.Sprintf(
-			"its program speaks version %d and the master reads up to %d: update the master",
-			task.Newest+1, task.Newest); *w.Reason != want || w.Program != "9.0" {
-			t.Errorf("%q of program %q; want %q", *w.Reason, w.Program, want)
+		if *w.Reason != why || w.Program != "9.0" {
+			t.Errorf("%q of program %q; want %q", *w.Reason, w.Program, why)
 		}
 		s.becomes(id, core.Open, "3 pending")
 		end := h.ending(first[0], &task.Outcome{Class: task.Error})
-		end.Version++
-		joined := task.Event{Version: task.Newest + 1, Kind: task.JoinedEvent, Worker: "w1"}
-		stop := h.beating(func() task.Heartbeat { return newer("2") })
+		end.Version = version
+		joined := task.Event{Version: version, Kind: task.JoinedEvent, Worker: "w1"}
+		stop := h.beating(func() task.Heartbeat { return other })
 		for range 3 {
 			h.emit(joined, end)
 		}
@@ -49,16 +49,15 @@ func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		s.stands("w1", core.WorkerRefused)
-		for what, want := range map[string]int{"newer than the master's": 1,
-			"event of a newer version": 1} {
-			if n := strings.Count(s.log.String(), what); n != want {
-				t.Errorf("%q is logged %d times; want %d:\n%s", what, n, want, s.log)
+		for _, what := range []string{"a worker gets no tasks: " + why, "event of another version"} {
+			if n := strings.Count(s.log.String(), what); n != 1 {
+				t.Errorf("%q is logged %d times:\n%s", what, n, s.log)
 			}
 		}
 		stop()
 		time.Sleep(2 * core.DefaultLease)
 		s.stands("w1", core.WorkerAway)
-		h.joins("3", 1) // an older program again
+		h.joins("3", 1) // a program of this version again
 		h.beating(says("3", 1))
 		s.stands("w1", core.WorkerReady)
 		s.submit(1)
@@ -73,7 +72,7 @@ func TestAWorkerThatRefusesTasksGetsNone(t *testing.T) {
 		id := s.submit(2)
 		given := h.has(2)
 		h.report(task.ReturnedEvent, given[0]) // the other's message could not be read at all
-		why := "the master speaks version 1 and this worker reads up to 0: update the worker"
+		why := task.Mismatch(task.Version, task.Version+1)
 		h.beating(func() task.Heartbeat {
 			return task.Heartbeat{Worker: "w1", Incarnation: "1", Slots: 1, Draining: true,
 				Refuses: why}

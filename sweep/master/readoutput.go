@@ -63,14 +63,13 @@ func (r *reads) answer(p task.Piece) {
 	}
 }
 
-// readable refuses a piece of a newer version.
+// readable refuses a piece of another version.
 func readable(p task.Piece) task.Piece {
-	if p.Version <= task.Newest {
+	if !task.Foreign(p.Version) {
 		return p
 	}
-	return task.Piece{ID: p.ID, Worker: p.Worker, Error: fmt.Sprintf("the output is on worker %s, "+
-		"whose program speaks version %d while the master reads up to %d: update the master",
-		p.Worker, p.Version, task.Newest)}
+	return task.Piece{ID: p.ID, Worker: p.Worker, Error: fmt.Sprintf("the output is on worker %s: "+
+		"%s", p.Worker, task.Mismatch(p.Version, task.Version))}
 }
 
 // Output reads a piece of what an attempt printed from the worker that ran it; 0 is the newest that

@@ -3,7 +3,6 @@ package master
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -51,13 +50,8 @@ func (m *Master) Remeasure(ctx context.Context, id task.ID, by task.Measure) (ta
 	defer cancel()
 	asked := ""
 	p, err := m.askWorker(limited, id, 0, func(read, worker string) (task.Control, error) {
-		if asked = worker; m.core.Beat(worker).Reads < task.MeasureVersion {
-			return task.Control{}, fmt.Errorf("the output is on worker %s, whose program is older "+
-				"than the master's and cannot read metrics again: update it", worker)
-		}
-		by.ID = read
-		return task.Control{Version: task.MeasureVersion, Kind: task.MeasureControl, Measure: &by},
-			nil
+		asked, by.ID = worker, read
+		return task.Control{Kind: task.MeasureControl, Measure: &by}, nil
 	})
 	if limited.Err() != nil && by.ID != "" {
 		m.forgetMeasure(ctx, asked, by.ID)

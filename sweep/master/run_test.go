@@ -120,14 +120,14 @@ func TestWhatIsNotUnderstoodIsDropped(t *testing.T) {
 	id := s.submit(2)
 	g := h.has(1)[0]
 	newer := h.ending(g, &task.Outcome{Class: task.Error})
-	newer.Version = task.Newest + 1
+	newer.Version = task.Version + 1
 	nameless := h.ending(g, &task.Outcome{Class: task.Error})
 	nameless.Sweep = ""
 	h.emit(newer, nameless, h.event(task.StartedEvent, given{"train-99", g.Attempt}),
 		h.event("unheard of", g))
 	h.report(task.StartedEvent, g)
 	s.becomes(id, core.Open, "1 queued, 1 running")
-	for _, want := range []string{"event of a newer version",
+	for _, want := range []string{"event of another version",
 		"events of an unknown sweep", "sweep=train-99"} {
 		s.poll("logged: "+want, func() bool { return strings.Contains(s.log.String(), want) },
 			s.log.String)

@@ -3,7 +3,6 @@ package master
 import (
 	"errors"
 	"io/fs"
-	"strings"
 	"time"
 
 	"mlframework/sweep/core"
@@ -42,7 +41,7 @@ func (m *Master) keptSecrets(s store.Sweep) (edition string, pausedSince time.Ti
 
 // lookUpNeeds notes the sweeps whose secrets a worker asks for and that cannot be read.
 func (m *Master) lookUpNeeds(in *core.Input, h *task.Heartbeat) {
-	if m.vault == nil || h.Version > task.Newest {
+	if m.vault == nil || task.Foreign(h.Version) {
 		return
 	}
 	for _, n := range h.Needs[:min(len(h.Needs), task.MaxNeeds)] {
@@ -132,11 +131,6 @@ func (m *Master) draft(sweep string, names []string, values secret.Values) (*sec
 // draftNew looks at what a submission says of secrets, and writes their values to the disk.
 func (m *Master) draftNew(s Submission) (*secret.StagedValues, error) {
 	recipe := s.Record.Recipe
-	if len(recipe.Secrets) > 0 {
-		if err := m.checkPrograms(recipe); err != nil {
-			return nil, err
-		}
-	}
 	return m.draft(recipe.Definition, recipe.Secrets, s.Secrets)
 }
 
@@ -154,25 +148,10 @@ func (m *Master) supply(id string, values secret.Values) (edition string, err er
 			Why: "their values are not on the master any more, as they go when a sweep ends or " +
 				"has been paused for 14 days"}
 	}
-	if err := m.checkPrograms(record.Recipe); err != nil {
-		return "", err
-	}
 	d, err := m.draft(id, names, values)
 	if err != nil {
 		return "", err
 	}
 	defer d.Discard()
 	return d.Commit(id)
-}
-
-// checkPrograms refuses a sweep with secrets where none of the workers that are there understands
-// it.
-func (m *Master) checkPrograms(r task.Recipe) error {
-	old := m.core.OlderPrograms(r)
-	if len(old) == 0 {
-		return nil
-	}
-	return &core.NoSecrets{Sweep: r.Definition, Names: r.Secrets,
-		Why: "the programs of the workers are older than the master's and know none: update " +
-			strings.Join(old, ", ")}
 }

@@ -45,7 +45,7 @@ func (s *site) knowing() *hand {
 
 func knows(needs ...task.Need) task.Heartbeat {
 	return task.Heartbeat{Version: task.Version, Worker: "w1", Slots: 1, Incarnation: "1",
-		Reads: task.Newest, Needs: needs}
+		Needs: needs}
 }
 
 // batchOf is what a worker got of a sweep.
@@ -92,7 +92,7 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 		t.Fatalf("%s and %s", id, twice)
 	}
 	b := h.batchOf(id)
-	if b.Version != task.SecretsVersion || b.Edition == "" {
+	if b.Version != task.Version || b.Edition == "" {
 		t.Errorf("%+v", b)
 	}
 	if v := h.opened(b); v["KEY"] != secretValue {
@@ -177,7 +177,7 @@ func TestForgedHeartbeatGetsNoSecrets(t *testing.T) {
 	h := s.knowing()
 	spyKey := secret.NewKey()
 	spySays := task.Heartbeat{Version: task.Version, Worker: "spy", Incarnation: "1",
-		Reads: task.Newest, Draining: true, Key: spyKey.Public()}
+		Draining: true, Key: spyKey.Public()}
 	spy := s.newHandThat(spySays, nil)
 	s.stands("spy", core.WorkerDraining)
 	id := s.submit(1, needing(values))
@@ -263,42 +263,5 @@ func TestSubmissionsWithWrongSecretsAreRefused(t *testing.T) {
 	}
 	if all, err := s.store.Sweeps(ctx); err != nil || len(all) > 0 {
 		t.Errorf("%v, %v", all, err)
-	}
-}
-
-// A worker that was not updated with its master gets nothing that it would run without secrets.
-func TestOlderWorkersGetNoTasksWithSecrets(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, keeping(filepath.Join(t.TempDir(), "secrets")))
-	old := s.newHand("w1", 2)
-	s.poll("w1 is known", func() bool { return s.worker("w1").State == core.WorkerReady },
-		func() string { return "" })
-	var sub master.Submission
-	sub.Record = record(t, 1)
-	needing(values)(&sub)
-	if _, err := s.master.Submit(t.Context(), sub); err == nil || !strings.Contains(err.Error(),
-		"update w1") {
-		t.Errorf("%v", err)
-	}
-	newer := s.newHandThat(task.Heartbeat{Worker: "w2", Slots: 2, Incarnation: "1",
-		Reads: task.Newest}, nil)
-	s.poll("w2 is known", func() bool { return s.worker("w2").State == core.WorkerReady },
-		func() string { return "" })
-	with, each, without := s.submit(3, needing(values)), "", ""
-	each = s.submit(1, needing(values),
-		func(sub *master.Submission) { sub.Record.EachWorker = true })
-	without = s.submit(1)
-	newer.has(2)
-	old.has(1)
-	s.becomes(without, core.Open, "1 queued")
-	old.mu.Lock()
-	defer old.mu.Unlock()
-	if slices.ContainsFunc(old.got, func(g given) bool { return g.sweep != without }) {
-		t.Errorf("it got %v of %s and %s", old.got, with, each)
-	}
-	waits, err := s.master.Blocked(t.Context(), each)
-	if err != nil || len(waits) != 1 ||
-		!strings.Contains(waits[0], "waits for worker w1, whose program is older") {
-		t.Errorf("%v, %v", waits, err)
 	}
 }

@@ -117,7 +117,7 @@ func record(t testing.TB, n int) core.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return core.Record{Version: 1, Space: sp, Retry: task.Retry{Lost: 3},
+	return core.Record{Version: task.Version, Space: sp, Retry: task.Retry{Lost: 3},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1"}}
 }
 

@@ -201,7 +201,7 @@ func (s *site) submit(parameters string, change ...func(*core.Record)) string {
 	s.t.Helper()
 	sp, _, err := space.Read("parameters.yml", []byte(parameters))
 	s.must(err)
-	r := core.Record{Version: 1, Space: sp, Retry: task.Retry{Lost: 3}, Project: "/home/ann/digits",
+	r := core.Record{Version: task.Version, Space: sp, Retry: task.Retry{Lost: 3}, Project: "/home/ann/digits",
 		Objective: metric.Objective{Maximize: true, Metric: "accuracy"},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"},
 			Revision: "4fd2c17a90be77aa"}}
@@ -246,7 +246,6 @@ func (s *site) hireWith(gpus []task.GPU, name, host string, slots int,
 	var mu sync.Mutex
 	beat := task.Heartbeat{Version: task.Version, Worker: name, Host: host, Slots: slots,
 		Incarnation: "1", Program: "1.2", GPUs: gpus,
-		Reads: task.Newest,
 		Load: &task.Load{Cores: 8, CPU: .42, MemoryTotal: 64 << 30, MemoryFree: 40 << 30,
 			DiskTotal: 1 << 40, DiskFree: 300 << 30}}
 	var parts sync.WaitGroup

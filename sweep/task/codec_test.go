@@ -80,12 +80,12 @@ func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		"": "not what is expected", "{": "not what is expected", "null": "no array",
-		`{"version":1}`: "no array", `[{"version":1},7]`: "not what is expected",
-		`[{"version":1,"kind":7}]`:               "not what is expected",
-		`[{"version":9},{"version":1,"kind":7}]`: "not what is expected",
-		`[{"version":"2"}]`:                      "not what is expected",
-		"[]7":                                    "something follows", "[": "not what is expected",
-		`[{"version":1},`: "not what is expected", `[{"version":1}`: "not what is expected",
+		`{"version":9}`: "no array", `[{"version":9},7]`: "not what is expected",
+		`[{"version":9,"kind":7}]`:                "not what is expected",
+		`[{"version":99},{"version":9,"kind":7}]`: "not what is expected",
+		`[{"version":"2"}]`:                       "not what is expected",
+		"[]7":                                     "something follows", "[": "not what is expected",
+		`[{"version":9},`: "not what is expected", `[{"version":9}`: "not what is expected",
 	} {
 		events, err := task.DecodeEvents([]byte(body), trusted)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -95,7 +95,7 @@ func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 	for body, want := range map[string]string{
 		"": "not what is expected", "[]": "not what is expected",
 		`{"version":"2"}`:                "not what is expected",
-		`{"version":1,"sweep":7}`:        "not what is expected",
+		`{"version":9,"sweep":7}`:        "not what is expected",
 		strings.Repeat(" ", mostBytes+1): "at most",
 	} {
 		b, err := task.DecodeBatch([]byte(body), mostBytes)
@@ -109,10 +109,10 @@ func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 func TestOfWhatIsNewerTheOutlineIsRead(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]task.Batch{
-		`{"version":9}`: {Version: 9},
-		`{"version":9,"sweep":"a-1","recipe":{"revision":"r"},"attempts":[{"index":4,"number":2,"args":["x"]}]}`:      {Version: 9, Sweep: "a-1", Attempts: []task.Attempt{{Index: 4, Number: 2}}},
-		`{"recipe":7,"sweep":"a-1","attempts":[{"index":4,"number":2,"args":{}},{"index":5,"number":1}],"version":9}`: {Version: 9, Sweep: "a-1", Attempts: []task.Attempt{{Index: 4, Number: 2}, {Index: 5, Number: 1}}},
-		`{"version":9,"sweep":7}`: {Version: 9},
+		`{"version":99}`: {Version: 99},
+		`{"version":99,"sweep":"a-1","recipe":{"revision":"r"},"attempts":[{"index":4,"number":2,"args":["x"]}]}`:      {Version: 99, Sweep: "a-1", Attempts: []task.Attempt{{Index: 4, Number: 2}}},
+		`{"recipe":7,"sweep":"a-1","attempts":[{"index":4,"number":2,"args":{}},{"index":5,"number":1}],"version":99}`: {Version: 99, Sweep: "a-1", Attempts: []task.Attempt{{Index: 4, Number: 2}, {Index: 5, Number: 1}}},
+		`{"version":99,"sweep":7}`: {Version: 99},
 	} {
 		got, err := task.DecodeBatch([]byte(body), mostBytes)
 		if diff := cmp.Diff([]task.Batch{want}, got); diff != "" || err != nil {
@@ -120,17 +120,17 @@ func TestOfWhatIsNewerTheOutlineIsRead(t *testing.T) {
 		}
 	}
 	got, err := task.DecodeEvents(
-		[]byte(`[{"version":1,"kind":"joined"},{"version":9,"kind":"ended","worker":"w1","sweep":"a-1","index":3,"attempt":2,"time":"now","outcome":[]}]`), trusted)
-	want := []task.Event{{Version: 1, Kind: task.JoinedEvent},
-		{Version: 9, Kind: task.EndedEvent, Worker: "w1", Sweep: "a-1", Index: 3, Attempt: 2}}
+		[]byte(`[{"version":9,"kind":"joined"},{"version":99,"kind":"ended","worker":"w1","sweep":"a-1","index":3,"attempt":2,"time":"now","outcome":[]}]`), trusted)
+	want := []task.Event{{Version: task.Version, Kind: task.JoinedEvent},
+		{Version: 99, Kind: task.EndedEvent, Worker: "w1", Sweep: "a-1", Index: 3, Attempt: 2}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, v := range []any{task.Batch{Version: 1, Sweep: "a-1",
-		Attempts: []task.Attempt{{Index: 1}}}, []task.Event{{Version: 1}},
+	for _, v := range []any{task.Batch{Version: task.Version, Sweep: "a-1",
+		Attempts: []task.Attempt{{Index: 1}}}, []task.Event{{Version: 9}},
 		[]task.Event{{Version: 2}}} {
 		body, err := json.Marshal(v)
 		if err != nil {
@@ -141,12 +141,12 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		batches, err := task.DecodeBatch(body, mostBytes)
 		if err == nil && (len(batches) != 1 ||
-			batches[0].Version > task.Newest && len(batches[0].Recipe.Command) > 0) {
+			batches[0].Version != task.Version && len(batches[0].Recipe.Command) > 0) {
 			t.Errorf("read %+v", batches)
 		}
 		events, err := task.DecodeEvents(body, trusted)
 		for _, e := range events {
-			if err != nil || e.Version > task.Newest && (e.Outcome != nil || e.Heartbeat != nil) {
+			if err != nil || e.Version != task.Version && (e.Outcome != nil || e.Heartbeat != nil) {
 				t.Errorf("read %+v with %v", e, err)
 			}
 		}

@@ -14,11 +14,10 @@ const (
 	// run Slots attempts at a time from now on; 0: as many as the worker was started with
 	SlotsControl ControlKind = "slots"
 	ReadControl  ControlKind = "read" // send a piece of an attempt's output: Read
-	// MeasureControl: read the metrics of a task from what its attempts left: Measure. It has
-	// MeasureVersion.
+	// MeasureControl: read the metrics of a task from what its attempts left: Measure.
 	MeasureControl ControlKind = "measure"
 	// ForgetControl: the answer to a Measure, of which only the ID is said, is not awaited any
-	// more. Earlier programs ignore it.
+	// more.
 	ForgetControl ControlKind = "forget"
 	// RestartControl: the process of Incarnation, and no other, gives back what has not begun,
 	// takes nothing new, finishes what runs, or with Now stops it, and ends, so that its supervisor

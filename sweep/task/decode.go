@@ -64,9 +64,9 @@ func decodeAll[T any](body []byte, check func(*T) error) (things []T, err error)
 	return things, nil
 }
 
-// complete completes what was read of body with err: of what is newer, only the outline is read.
+// complete completes what was read of body with err: of another version only the outline is read.
 func complete[T any](thing *T, body []byte, err error, check func(*T) error) error {
-	if v, ok := any(thing).(versioned); ok && (err != nil || v.version() > Newest) {
+	if v, ok := any(thing).(versioned); ok && (err != nil || Foreign(v.version())) {
 		*thing = *new(T)
 		if !readOutline(body, thing) {
 			return unexpected(err)

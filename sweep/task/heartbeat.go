@@ -51,11 +51,9 @@ type Heartbeat struct {
 	Waiting int `json:"waiting,omitempty"`
 	Unsent  int `json:"unsent,omitempty"` // events that the queue has not taken yet
 	// of JoinedEvent and LeftEvent: all that began stands in events before it
-	StartsReported bool  `json:"told,omitempty"`
-	Load           *Load `json:"load,omitempty"`
-	// the newest version of a Batch that it reads; 0: Version
-	Reads int    `json:"reads,omitempty"`
-	Needs []Need `json:"needs,omitempty"` // values of secrets that attempts wait for
+	StartsReported bool   `json:"told,omitempty"`
+	Load           *Load  `json:"load,omitempty"`
+	Needs          []Need `json:"needs,omitempty"` // values of secrets that attempts wait for
 	// the public key of the process: what it needs is sealed to the one that it registered with
 	Key []byte `json:"key,omitempty"`
 }

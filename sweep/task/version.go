@@ -3,74 +3,31 @@ package task
 import (
 	"encoding/json"
 	"errors"
-	"slices"
-
-	"mlframework/sweep/metric"
+	"fmt"
 )
 
-// Versions of the wire form. What is written has the first version whose programs understand it:
-// Version, but for what says otherwise. A reader refuses what is newer than Newest, in words. So
-// that it can, these fields are in every version, and mean the same: of a Batch version, sweep, and
-// attempts with index and number; of an Event version, kind, worker, sweep, index and attempt; of a
-// Heartbeat version, worker, incarnation, program and host; of a Control version and kind; of a
+// Version is that of messages and of records: it counts up with each change that makes another
+// program misread one. A reader refuses every other version, in words. So that it can, these fields
+// are in every version, and mean the same: of a Batch version, sweep, and attempts with index and
+// number; of an Event version, kind, worker, sweep, index and attempt; of a Heartbeat version,
+// worker, incarnation, program and host; of a Control version, kind, sweep, index and attempt; of a
 // Piece version, id and worker.
-const (
-	Version = 1
-	// SecretsVersion is that of a sweep's record, and of a Batch, whose recipe names secrets:
-	// programs of version 1 would run it without their values.
-	SecretsVersion = 2
-	// FolderVersion is that of a record or Batch whose recipe names a workdir or links: earlier
-	// programs would run the command in another folder, or without its data.
-	FolderVersion = 3
-	// ParametersVersion is that of a record or Batch whose program takes parameters otherwise than
-	// as flags: earlier programs would run it without.
-	ParametersVersion = 4
-	// MetricsVersion is that of a record or Batch whose metrics are more than patterns: earlier
-	// programs would read them otherwise, or not at all.
-	MetricsVersion = 5
-	// MeasureVersion is that of a Control that asks for a Measure: earlier programs would not
-	// answer.
-	MeasureVersion = 6
-	// RulesVersion is that of a record whose space has rules, or points that lack a parameter:
-	// earlier programs would make other points of it.
-	RulesVersion = 7
-	// GPUsVersion is that of a record or Batch whose tasks need GPUs: earlier programs would run them
-	// without.
-	GPUsVersion = 8
-	Newest      = GPUsVersion
-)
+const Version = 9
 
-// Version is the version of a record or Batch of the recipe.
-func (r Recipe) Version() int {
-	switch {
-	case r.GPUs != GPUs{}:
-		return GPUsVersion
-	case slices.ContainsFunc(r.Metrics, func(m metric.Rule) bool {
-		return m != metric.Rule{Name: m.Name, Pattern: m.Pattern}
-	}):
-		return MetricsVersion
-	case r.Hidden() || slices.ContainsFunc(r.Command, usesNewPlaceholders):
-		return ParametersVersion
-	case r.Workdir != "" || len(r.Links) > 0:
-		return FolderVersion
-	case len(r.Secrets) > 0:
-		return SecretsVersion
+// Foreign reports whether a version is another than this program's; 0, which says none, is not.
+func Foreign(version int) bool { return version != 0 && version != Version }
+
+// Mismatch says that a worker and a master speak different versions, and which is to be updated.
+func Mismatch(worker, master int) string {
+	older := "worker"
+	if worker > master {
+		older = "master"
 	}
-	return Version
+	return fmt.Sprintf("the worker's program speaks version %d and the master's version %d: "+
+		"update the %s", worker, master, older)
 }
 
-// usesNewPlaceholders reports whether an argument has a name in braces that programs before
-// ParametersVersion do not know.
-func usesNewPlaceholders(argument string) bool {
-	for p := range pieces(argument) {
-		if p.name != "" && p.name != "host" && p.name != "slot" {
-			return true
-		}
-	}
-	return false
-}
-
-// outline has the fields of messages of every version: nothing else is read of newer ones.
+// outline has the fields of messages of every version: nothing else is read of other ones.
 type outline struct {
 	Version     int    `json:"version"`
 	ID          string `json:"id"`
@@ -88,13 +45,13 @@ type outline struct {
 	} `json:"attempts"`
 }
 
-// readOutline reads the outline of a message of a newer version into a message; false if body is
+// readOutline reads the outline of a message of another version into a message; false if body is
 // not such a message. A field that has another type now is left out.
 func readOutline(body []byte, message any) bool {
 	var o outline
 	err := json.Unmarshal(body, &o)
 	if _, partly := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !partly ||
-		o.Version <= Newest {
+		!Foreign(o.Version) {
 		return false
 	}
 	known, err := json.Marshal(o)

@@ -56,7 +56,7 @@ func TestWire(t *testing.T) {
 		Thinned: &metric.Thinned{Kept: 2, Samples: 3, Ignored: 1}}
 	for name, value := range map[string]any{
 		"thinned": &thinned,
-		"measure": &task.Control{Version: task.MeasureVersion, Kind: task.MeasureControl,
+		"measure": &task.Control{Version: task.Version, Kind: task.MeasureControl,
 			Sweep: "train-1", Index: 42,
 			Measure: &task.Measure{ID: "7",
 				Metrics: []metric.Rule{{Name: "acc", Pattern: "acc=(.*)", Take: metric.Max}},
@@ -66,7 +66,7 @@ func TestWire(t *testing.T) {
 				Stdout:     []metric.Rejected{{Name: "acc", Count: 1, Line: 2, Text: "x"}},
 				Unmeasured: []string{"metric loss: no file"}, Incomplete: []string{"acc"}}},
 		"newest": &newest, "spans": &spans,
-		"filed": &task.Batch{Version: task.MetricsVersion, Sweep: "train-1",
+		"filed": &task.Batch{Version: task.Version, Sweep: "train-1",
 			Recipe: task.Recipe{Command: []string{"run"}, Metrics: []metric.Rule{
 				{Name: "acc", File: "a/*.csv", Column: "val/acc", Take: metric.Max},
 				{Name: "loss", File: "r.json", Key: "a.b"}, {Name: "tb", File: "e", Tag: "t"}}}},
@@ -105,7 +105,7 @@ func TestWire(t *testing.T) {
 		"closing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i",
 			Host: "gpu1", Draining: true, Closing: true},
 		"needing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i",
-			Host: "gpu1", Reads: task.SecretsVersion,
+			Host: "gpu1",
 			Needs: []task.Need{{Sweep: "train-1", Edition: "e"}}, Key: []byte("key")},
 		"secrets": &task.Control{Version: task.Version, Kind: task.SecretsControl, Sweep: "train-1",
 			Edition: "e", Secrets: []byte("sealed")},

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"fmt"
 
 	"mlframework/sweep/task"
 )
@@ -12,11 +11,11 @@ import (
 func (w *Worker) control(talking, ctx context.Context) {
 	said := 0
 	for c := range w.port.Controls(talking) {
-		if c.Version > task.Newest {
+		if task.Foreign(c.Version) && c.Kind != task.StopControl {
 			if said != c.Version {
 				said = c.Version
-				w.o.Log.Warn("ignoring control messages of a newer version: update the worker",
-					"kind", c.Kind, "version", c.Version, "understood", task.Newest)
+				w.o.Log.Warn("ignoring control messages of another version, but for stops: "+
+					task.Mismatch(task.Version, c.Version), "kind", c.Kind)
 			}
 			continue
 		}
@@ -58,12 +57,11 @@ func (w *Worker) handle(ctx context.Context, c task.Control) {
 	}
 }
 
-// reject returns a batch of a newer protocol version and makes the worker accept nothing until the
+// reject returns a batch of another protocol version and makes the worker accept nothing until the
 // master lifts that with a message of a version that the worker can read. The master gets the
 // reason before the returned attempts, so that it does not send them again.
 func (w *Worker) reject(ctx context.Context, b task.Batch) {
-	reason := fmt.Sprintf("the master speaks version %d and this worker reads up to %d: "+
-		"update the worker", b.Version, task.Newest)
+	reason := task.Mismatch(task.Version, b.Version)
 	if w.scheduler.reject(reason) {
 		w.o.Log.Error("returning tasks that cannot be read", "reason", reason)
 	}

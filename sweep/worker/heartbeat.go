@@ -16,7 +16,7 @@ func (w *Worker) heartbeat() task.Heartbeat {
 		Time: time.Now(), Program: w.o.Program, Host: w.o.Host,
 		Image: w.o.Image, Environment: w.o.Container, Unconfined: w.o.Unconfined,
 		Unsent: w.outbox.unsent(), Load: w.meter.load(),
-		Reads: task.Newest, Key: w.secrets.key.Public()}
+		Key: w.secrets.key.Public()}
 	w.scheduler.describe(&h)
 	return h
 }

@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,9 +9,16 @@ import (
 	"mlframework/sweep/task"
 )
 
-// A worker that was not updated with its master gives back what it cannot read, says why, and goes
-// on with what runs.
-func TestABatchOfANewerVersionIsRefused(t *testing.T) {
+// A worker gives back what a master of another version sends it, says why, and goes on with what
+// runs, until it is told to stop that.
+func TestABatchOfAnotherVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, version := range map[string]int{"newer": task.Version + 1, "older": task.Version - 1} {
+		t.Run(name, func(t *testing.T) { refusesBatches(t, version) })
+	}
+}
+
+func refusesBatches(t *testing.T, version int) {
 	t.Parallel()
 	s := newSite(t, project)
 	ctx, stop := context.WithTimeout(t.Context(), limit)
@@ -31,17 +37,15 @@ func TestABatchOfANewerVersionIsRefused(t *testing.T) {
 	s.send(batch(script, 0))
 	s.seen(task.StartedEvent, 0, 1)
 	s.send(batch(script, 1)) // it waits for the slot
-	newer := batch(script, 0, 2, 3)
-	newer.Version = task.Newest + 1
-	s.send(newer, newer)
-	why := fmt.Sprintf(
-		"the master speaks version %d and this worker reads up to %d: update the worker",
-		task.Newest+1, task.Newest)
+	other := batch(script, 0, 2, 3)
+	other.Version = version
+	s.send(other, other)
+	why := task.Mismatch(task.Version, version)
 	until(why, func(h task.Heartbeat) bool {
 		return h.Refuses == why && h.Draining && len(h.Running) == 1 && h.Version == task.Version
 	})
 	// it cannot know what that means
-	s.tell(task.Control{Version: task.Newest + 1, Kind: task.DrainControl, Off: true})
+	s.tell(task.Control{Version: version, Kind: task.DrainControl, Off: true})
 	s.until("the second is refused, too", func(all []task.Event) bool { return len(all) == 10 })
 	if diff := cmp.Diff([]string{"claimed 0/1", "started 0/1", "claimed 1/1", "returned 1/1",
 		"started 0/1", "returned 2/1", "returned 3/1",
@@ -56,4 +60,9 @@ func TestABatchOfANewerVersionIsRefused(t *testing.T) {
 	until("it takes tasks", func(h task.Heartbeat) bool { return h.Refuses == "" && !h.Draining })
 	s.send(batch(script, 4))
 	s.seen(task.StartedEvent, 4, 1)
+	s.tell(task.Control{Version: version, Kind: task.StopControl, Sweep: "train-1", Index: 4,
+		Attempt: 1})
+	if o := s.ended(4, 1); o.Class != task.Stopped {
+		t.Errorf("what was to be stopped ended as %+v", o)
+	}
 }

@@ -221,7 +221,7 @@ func (w *Worker) consume(ctx context.Context) {
 		var items []item
 		lacks := false
 		for _, b := range d.Items {
-			if b.Version > task.Newest {
+			if task.Foreign(b.Version) {
 				w.reject(ctx, b)
 				continue
 			}

@@ -14,7 +14,6 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/secret"
-	"mlframework/sweep/task"
 )
 
 // done is actions in short: "ann retry sweep train-1 tasks=1 done".
@@ -138,7 +137,7 @@ func TestSecretsOfASubmission(t *testing.T) {
 	const value = "recognisable-value"
 	s := newSite(t)
 	sub := submission(t, 1)
-	sub.Record.Recipe.Secrets, sub.Record.Version = []string{"KEY"}, task.SecretsVersion
+	sub.Record.Recipe.Secrets = []string{"KEY"}
 	_, err := s.client.Submit(t.Context(), sub, "", "")
 	if e, ok := err.(*api.Error); !ok || e.Parameter != api.SecretsField ||
 		e.Status != http.StatusConflict {

@@ -17,7 +17,6 @@ import (
 func gpuSubmission(t *testing.T, n int) api.Submission {
 	s := submission(t, n)
 	s.Record.Recipe.GPUs = task.GPUs{Count: 1}
-	s.Record.Version = s.Record.LeastVersion()
 	return s
 }
 
@@ -28,11 +27,7 @@ func TestGPUsThatNoWorkerHas(t *testing.T) {
 	ctx := t.Context()
 	accepted, err := s.client.Submit(ctx, gpuSubmission(t, 1), "key", "")
 	s.must(err) // there is no worker yet
-	view, err := s.client.Sweep(ctx, accepted.ID, false)
-	if s.must(err); view.Record.Version != task.GPUsVersion {
-		t.Errorf("its record has version %d", view.Record.Version)
-	}
-	s.hireThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1", Reads: task.Newest}, hold)
+	s.hireThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1"}, hold)
 	s.until("the worker is there", func() bool {
 		all, err := s.client.Workers(ctx)
 		s.must(err)
@@ -68,7 +63,7 @@ func TestASweepThatWaitsForGPUs(t *testing.T) {
 	s := newSite(t)
 	gpu := task.GPU{UUID: "GPU-5b3c2a1f-1d1d", Name: "NVIDIA T4", Memory: 16 << 30,
 		Unavailable: "busy: ben"}
-	s.hireThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1", Reads: task.Newest,
+	s.hireThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1",
 		GPUs: []task.GPU{gpu}}, hold)
 	made, err := s.client.Submit(t.Context(), gpuSubmission(t, 1), "", "")
 	s.must(err)
@@ -110,7 +105,7 @@ func TestASweepThatWaitsForGPUs(t *testing.T) {
 		if first {
 			says("a late follower", now)
 			gpu.UUID, gpu.Unavailable = "GPU-6", ""
-			s.hireThat(task.Heartbeat{Worker: "w2", Slots: 1, Incarnation: "1", Reads: task.Newest,
+			s.hireThat(task.Heartbeat{Worker: "w2", Slots: 1, Incarnation: "1",
 				GPUs: []task.GPU{gpu}}, well)
 		}
 		first, waits = false, now != nil

@@ -11,8 +11,7 @@ import (
 )
 
 func (s *Server) health(_ http.ResponseWriter, _ *http.Request) (any, error) {
-	h := api.Health{Up: true, Program: s.o.Program, Level: api.Level, Version: task.Newest,
-		Warnings: []api.Reason{}}
+	h := api.Health{Up: true, Program: s.o.Program, Version: task.Version, Warnings: []api.Reason{}}
 	for _, m := range s.o.Master.Missing() {
 		h.Warnings = append(h.Warnings, api.Reason{What: "store", Text: m.String(),
 			Since: timeOrNull(m.Since)})

@@ -142,15 +142,15 @@ func TestSubmissionsAreChecked(t *testing.T) {
 	}
 	text, err := json.Marshal(submission(t, 3))
 	s.must(err)
-	newer := strings.Replace(string(text), `"version":1,`,
-		fmt.Sprintf(`"version":%d,"unheard_of":true,`, task.Newest+1), 1)
-	if status, answer, _ := s.raw("POST", "/v1/sweeps", newer); status != 400 || answer !=
-		fmt.Sprintf(
-			`{"error":"the record has version %d, and this master understands %d"`,
-			task.Newest+1,
-			task.Newest,
-		)+`,"remedy":"bring the master up to date, or submit with a program of its version","parameter":"record.version"}` {
-		t.Errorf("a newer record: %d %s", status, answer)
+	for _, version := range []int{task.Version - 1, task.Version + 1} {
+		other := strings.Replace(string(text), fmt.Sprintf(`"version":%d,`, task.Version),
+			fmt.Sprintf(`"version":%d,"unheard_of":true,`, version), 1)
+		if status, answer, _ := s.raw("POST", "/v1/sweeps", other); status != 400 || answer !=
+			fmt.Sprintf(`{"error":"the record has version %d, and this master understands %d"`,
+				version, task.Version)+`,"remedy":"update the older of the two: run-tasks or `+
+				`the master","parameter":"record.version"}` {
+			t.Errorf("a record of version %d: %d %s", version, status, answer)
+		}
 	}
 	long := `{"code":"` + strings.Repeat("x", 16<<20) + `"}`
 	if status, answer, _ := s.raw("POST", "/v1/sweeps",

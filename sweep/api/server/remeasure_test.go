@@ -111,7 +111,7 @@ func newMeasureSite(t *testing.T, readTime time.Duration, n int,
 		s.server.Close()
 		s.must(s.store.Close())
 	})
-	s.hireThat(task.Heartbeat{Worker: "w1", Slots: n, Incarnation: "1", Reads: task.Newest}, do)
+	s.hireThat(task.Heartbeat{Worker: "w1", Slots: n, Incarnation: "1"}, do)
 	id, err := made.Submit(t.Context(),
 		master.Submission{Submission: submission(t, n)})
 	s.must(err)

@@ -143,7 +143,7 @@ func submission(t *testing.T, n int) api.Submission {
 	}
 	return api.Submission{
 		Code: "c1",
-		Record: core.Record{Version: 1, Space: sp, Retry: task.Retry{Lost: 3}, Project: "/p",
+		Record: core.Record{Version: task.Version, Space: sp, Retry: task.Retry{Lost: 3}, Project: "/p",
 			Objective: metric.Objective{Maximize: true, Metric: "accuracy"},
 			Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"},
 				Revision: "r1"}},

@@ -20,7 +20,7 @@ import (
 	"mlframework/sweep/task"
 )
 
-// readSubmission reads a submission and checks it. The version comes first: what a newer one says
+// readSubmission reads a submission and checks it. The version comes first: what another one says
 // cannot be judged.
 func readSubmission(r *http.Request) (s api.Submission, err error) {
 	body, err := io.ReadAll(r.Body)
@@ -32,11 +32,11 @@ func readSubmission(r *http.Request) (s api.Submission, err error) {
 			Version int `json:"version"`
 		} `json:"record"`
 	}
-	if json.Unmarshal(body, &only) == nil && only.Record.Version > task.Newest {
+	if json.Unmarshal(body, &only) == nil && task.Foreign(only.Record.Version) {
 		return s, &api.Error{Status: http.StatusBadRequest, Parameter: "record.version",
 			Text: fmt.Sprintf("the record has version %d, and this master understands %d",
-				only.Record.Version, task.Newest),
-			Remedy: "bring the master up to date, or submit with a program of its version"}
+				only.Record.Version, task.Version),
+			Remedy: "update the older of the two: run-tasks or the master"}
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if err := read(r, &s); err != nil {

@@ -229,7 +229,7 @@ func TestReadiness(t *testing.T) {
 		return err == nil && r.Ready
 	})
 	h, err := c.Health(ctx)
-	if diff := cmp.Diff(api.Health{Up: true, Program: "1.2", Level: api.Level, Version: task.Newest,
+	if diff := cmp.Diff(api.Health{Up: true, Program: "1.2", Version: task.Version,
 		Warnings: []api.Reason{}}, h); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}

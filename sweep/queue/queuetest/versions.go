@@ -11,7 +11,7 @@ var versionTests = []contractTest{
 	{"what is of a newer version keeps its place", nil, newerInOrder},
 }
 
-const newer = task.Newest + 1
+const newer = task.Version + 1
 
 func newerVersions(t *testing.T, f Fixture) {
 	p, ctx := f.Worker("w1"), t.Context()
