@@ -54,7 +54,7 @@ func (s scope) ignores(path string, folder bool) (LeftOut, bool) {
 	for _, sets := range [][]ruleSet{s.own, s.git} {
 		for _, set := range slices.Backward(sets) {
 			if r, found := set.last(path, folder); found {
-				return LeftOut{Path: path, Folder: folder, File: set.file, Pattern: r.text,
+				return LeftOut{Path: path, Folder: folder, File: set.file,
 					Unless: r.unless(path)}, !r.negated
 			}
 		}

@@ -36,11 +36,10 @@ func TestOwnRulesBeforeGit(t *testing.T) {
 		t.Error(diff)
 	}
 	left := []projects.LeftOut{
-		{Path: "notes.md", File: ".mlframeworkignore", Pattern: "notes.md", Unless: "!notes.md"},
-		{Path: "run.log", File: ".gitignore", Pattern: "*.log", Unless: "!*.log"},
-		{Path: "sub/inner", File: "sub/.mlframeworkignore", Pattern: "/inner",
-			Unless: "!/sub/inner"},
-		{Path: "sub/model", File: ".gitignore", Pattern: "model", Unless: "!model"},
+		{Path: "notes.md", File: ".mlframeworkignore", Unless: "!notes.md"},
+		{Path: "run.log", File: ".gitignore", Unless: "!*.log"},
+		{Path: "sub/inner", File: "sub/.mlframeworkignore", Unless: "!/sub/inner"},
+		{Path: "sub/model", File: ".gitignore", Unless: "!model"},
 	}
 	if diff := cmp.Diff(left, m.LeftOut); diff != "" {
 		t.Error(diff)
@@ -66,15 +65,13 @@ func TestRulesAbove(t *testing.T) {
 		"own repository": {around: tree{"repo/.git/": "", "repo/.gitignore": "*.bin\n",
 			"repo/sub/p/.git/": ""}},
 		"by name": {around: tree{"repo/.git/": "", "repo/.gitignore": "*.bin\n"},
-			left: []projects.LeftOut{{Path: "a.bin", File: "../../.gitignore", Pattern: "*.bin",
-				Unless: "!*.bin"}}},
+			left: []projects.LeftOut{{Path: "a.bin", File: "../../.gitignore", Unless: "!*.bin"}}},
 		"a linked worktree": {around: tree{"repo/.git": "gitdir: elsewhere\n",
 			"repo/sub/.gitignore": "/p/*.bin\n"},
-			left: []projects.LeftOut{{Path: "a.bin", File: "../.gitignore", Pattern: "/p/*.bin",
-				Unless: "!/a.bin"}}},
+			left: []projects.LeftOut{{Path: "a.bin", File: "../.gitignore", Unless: "!/a.bin"}}},
 		"by path": {around: tree{"repo/.git/": "", "repo/.gitignore": "/sub/p/data/\n/p/main.py\n"},
 			left: []projects.LeftOut{{Path: "data", Folder: true, File: "../../.gitignore",
-				Pattern: "/sub/p/data/", Unless: "!/data"}}},
+				Unless: "!/data"}}},
 		"the nearer wins": {around: tree{"repo/.git/": "",
 			"repo/.gitignore": "*.bin\n", "repo/sub/.gitignore": "!a.bin\n"}},
 		"the project's own wins": {around: tree{"repo/.git/": "",

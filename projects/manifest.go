@@ -66,11 +66,10 @@ type Manifest struct {
 // LeftOut is a file or folder that does not belong to a project because a line of a rules file says
 // so.
 type LeftOut struct {
-	Path    string // in the project
-	Folder  bool
-	File    string // the rules file, in the project; "../.gitignore" lies in the folder above it
-	Pattern string // the line
-	Unless  string // the line for the .mlframeworkignore of the project that brings it in again
+	Path   string // in the project
+	Folder bool
+	File   string // the rules file, in the project; "../.gitignore" lies in the folder above it
+	Unless string // the line for the .mlframeworkignore of the project that brings it in again
 }
 
 // ByGit reports whether the rule is one of git: its writer may not have thought of us.

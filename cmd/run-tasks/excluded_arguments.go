@@ -27,37 +27,33 @@ type excludedArgument struct {
 	input  bool   // it is named where tasks read it, as far as that can be told
 }
 
-// warnExcludedArguments warns of files that arguments of tasks name and that tasks will not see,
-// and keeps the warnings for when tasks fail. Files that the project's own rules exclude are left
-// out on purpose: it does not warn of them.
-func (c *command) warnExcludedArguments(m *projects.Manifest, r core.Record, rules folder.Rules) {
-	left := slices.DeleteFunc(slices.Clone(c.excluded), func(l projects.LeftOut) bool {
-		return !l.ByGit() || rules.IsOutput(l.Path)
-	})
+// warnExcludedArguments warns of files that arguments of tasks name and that tasks will not see.
+// Files that the project's own rules exclude are left out on purpose: it does not warn of them.
+func (c *command) warnExcludedArguments(m *projects.Manifest, r core.Record, rules folder.Rules,
+	left []projects.LeftOut) {
 	hidden := map[string]string{} // files in outputs, and in which
 	for _, e := range m.Entries {
 		if output := rules.OutputOf(e.Path); output != "" && e.Kind != projects.Dir {
 			hidden[e.Path] = output // a folder of outputs may be named by who writes there
 		}
 	}
-	c.excludedArguments = findExcludedArguments(r, func(at string) (g excludedArgument, is bool) {
+	for _, g := range findExcludedArguments(r, func(at string) (g excludedArgument, is bool) {
 		by := slices.IndexFunc(left, func(l projects.LeftOut) bool {
 			return at == l.Path || l.Folder && strings.HasPrefix(at, l.Path+"/")
 		})
-		if by >= 0 && exists(filepath.Join(c.excludedIn, filepath.FromSlash(at))) {
+		if by >= 0 && exists(filepath.Join(m.Dir, filepath.FromSlash(at))) {
 			return excludedArgument{by: left[by]}, true
 		}
 		return excludedArgument{output: hidden[at]}, hidden[at] != ""
-	})
-	for _, g := range c.excludedArguments {
+	}) {
 		if g.output == "" || g.input {
-			fmt.Fprintln(c.stderr, cli.Visible("WARNING: "+c.excludedText(g)))
+			fmt.Fprintln(c.stderr, cli.Visible("WARNING: "+g.text(m.Dir)))
 		}
 	}
 }
 
-// excludedText says what is left out, by which rules, and what to do about it.
-func (c *command) excludedText(g excludedArgument) string {
+// text says what is left out of a project, by which rules, and what to do about it.
+func (g excludedArgument) text(dir string) string {
 	text := fmt.Sprintf("%s names %s, and tasks do not see it, because ", g.where, g.path)
 	switch {
 	case g.output == g.path:
@@ -68,7 +64,8 @@ func (c *command) excludedText(g excludedArgument) string {
 			"%s, or copy: [%s] for all of the folder", g.output, copyLine(g.path),
 			path.Dir(g.path))
 	}
-	text += fmt.Sprintf("%s excludes it; %s", c.rulesOf(g.by), c.bringIn(g.by))
+	text += fmt.Sprintf("%s excludes it; add the line %s to %s",
+		filepath.Join(nearPath(dir), g.by.File), g.by.Unless, ownRules(dir))
 	if g.by.Folder && g.by.Path == path.Clean(g.path) {
 		text += fmt.Sprintf(", or if tasks write it, outputs: [%s] to tasks.yml", g.by.Path)
 	}
@@ -88,15 +85,6 @@ func findExcludedArguments(r core.Record, find func(path string) (excludedArgume
 		}
 	})
 	return all
-}
-
-// namedBy reports whether a text speaks of the path, or of the module that it is, as from the
-// working directory.
-func (g excludedArgument) namedBy(text, workdir string) bool {
-	near := strings.TrimPrefix(g.path, path.Clean(workdir)+"/")
-	module := strings.ReplaceAll(strings.TrimSuffix(near, ".py"), "/", ".")
-	return strings.Contains(text, near) || strings.HasSuffix(near, ".py") &&
-		strings.Contains(text, "No module named") && strings.Contains(text, module)
 }
 
 // eachArgument calls each with the paths in the project that the command, the variables and the

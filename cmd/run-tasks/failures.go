@@ -41,9 +41,6 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 		fmt.Fprintf(c.stdout, "... and %s with other failures: %s results --failures %s\n",
 			plural(rest, "task"), c.self, s.ID)
 	}
-	if err := c.explainFailures(ctx, src, s); err != nil {
-		return err
-	}
 	printed := ""
 	if len(shown) == 1 {
 		printed = "what they printed: " + c.logsOf(shown[0]) + "   "
@@ -56,19 +53,6 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 	}
 	fmt.Fprintf(c.stdout, "%sagain: %s retry %s%s\n", printed, c.self, s.ID, edited)
 	return nil
-}
-
-// explainFailures says what tasks lacked that rules left out.
-func (c *command) explainFailures(ctx context.Context, src source, s api.Sweep) error {
-	if len(c.excluded)+len(c.excludedArguments) == 0 {
-		return nil
-	}
-	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Failed, task.Timeout,
-		task.OOM, task.Lost}, Limit: failedShown})
-	if err != nil {
-		return err
-	}
-	return c.explainExcluded(ctx, src, s.ID, s.Record.Recipe.Workdir, page.Tasks)
 }
 
 // groupText is "412 x error: exit code 1: CUDA out of memory (first: run-3/17 on gpu2)".

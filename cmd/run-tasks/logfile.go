@@ -18,8 +18,8 @@ const polled = 200 * time.Millisecond
 
 func (h *localFolder) logs(ctx context.Context, l outputQuery) error {
 	folder := local.TaskFolder(l.id)
-	stdout := &tail{path: worker.LogFile(folder, "stdout", l.attempt), to: l.stdout, from: l.from}
-	stderr := &tail{path: worker.LogFile(folder, "stderr", l.attempt), to: l.stderr, from: l.from}
+	stdout := &tail{path: worker.LogFile(folder, "stdout", l.attempt), to: l.stdout}
+	stderr := &tail{path: worker.LogFile(folder, "stderr", l.attempt), to: l.stderr}
 	defer stdout.close()
 	defer stderr.close()
 	for {
@@ -48,7 +48,6 @@ type tail struct {
 	path string
 	file *os.File
 	to   io.Writer // nil: nothing is copied
-	from int64     // of the first file: where to begin
 }
 
 // copy writes what is new.
@@ -67,11 +66,7 @@ func (t *tail) copy() error {
 		} else if err != nil {
 			return err
 		}
-		if _, err := f.Seek(t.from, io.SeekStart); err != nil {
-			_ = f.Close()
-			return err
-		}
-		t.file, t.from = f, 0
+		t.file = f
 	}
 	return nil
 }

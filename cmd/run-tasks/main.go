@@ -12,7 +12,6 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
-	"mlframework/projects"
 	"mlframework/sweep/worker/process"
 )
 
@@ -29,14 +28,9 @@ type command struct {
 	// how hints begin: the program, and the master that was named
 	self           string
 	waitsForMaster bool // a master that is silent is waited for: what follows does
-	// of the project that was submitted, in the folder excludedIn
-	excluded   []projects.LeftOut
-	excludedIn string
-	// what of the project arguments of tasks name, and they do not see
-	excludedArguments []excludedArgument
-	stdin             io.Reader
-	stdout, stderr    *os.File
-	messages          *display.Messages // for remarks that come while a sweep may be shown
+	stdin          io.Reader
+	stdout, stderr *os.File
+	messages       *display.Messages // for remarks that come while a sweep may be shown
 }
 
 func (c *command) main(ctx context.Context, args []string) int {

@@ -150,7 +150,7 @@ func (m *remote) copy(ctx context.Context, l outputQuery, stderr bool, to io.Wri
 	if to == nil {
 		return nil
 	}
-	return m.Output(ctx, l.id, api.OutputOptions{Attempt: l.attempt, Stderr: stderr, Offset: l.from,
+	return m.Output(ctx, l.id, api.OutputOptions{Attempt: l.attempt, Stderr: stderr,
 		Follow: l.follow}, to)
 }
 

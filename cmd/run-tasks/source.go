@@ -51,7 +51,6 @@ type outputQuery struct {
 	attempt        int // 0: the newest
 	follow         bool
 	stdout, stderr io.Writer // nil: that stream is not wanted
-	from           int64     // where to begin, in bytes
 }
 
 // open finds the sweeps that a command is about.
