@@ -184,53 +184,19 @@ func (o *sortedKeys) add(place int, value cell, position int64) {
 	}
 	o.keys = append(o.keys, k)
 	if o.max > 0 && len(o.keys) >= 4*o.max {
-		o.selectFirst()
+		o.sort()
 		o.bounded, o.last = true, o.keys[o.max-1]
 	}
 }
 
+// sort puts the keys in order and forgets all but the first.
 func (o *sortedKeys) sort() {
-	if o.max > 0 && len(o.keys) > o.max {
-		o.selectFirst()
+	slices.SortFunc(o.keys, func(a, b sortKey) int {
+		return cmp.Or(o.compare(&a, &b), cmp.Compare(a.position(), b.position()))
+	})
+	if o.max > 0 {
+		o.keys = o.keys[:min(o.max, len(o.keys))]
 	}
-	slices.SortFunc(o.keys, func(a, b sortKey) int { return o.total(&a, &b) })
-}
-
-// selectFirst leaves the first of the keys, the last of these at the end: by partitions, as
-// quicksort has them, of the part in which that one is.
-func (o *sortedKeys) selectFirst() {
-	for from, to := 0, len(o.keys)-1; from < to; {
-		pivot, i, j := o.keys[(from+to)/2], from, to
-		for i <= j {
-			for o.total(&o.keys[i], &pivot) < 0 {
-				i++
-			}
-			for o.total(&pivot, &o.keys[j]) < 0 {
-				j--
-			}
-			if i <= j {
-				o.keys[i], o.keys[j] = o.keys[j], o.keys[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case o.max-1 <= j:
-			to = j
-		case o.max-1 >= i:
-			from = i
-		default:
-			from = to
-		}
-	}
-	o.keys = o.keys[:o.max]
-}
-
-// total returns compare, which tells any two keys apart.
-func (o *sortedKeys) total(a, b *sortKey) int {
-	if order := o.compare(a, b); order != 0 {
-		return order
-	}
-	return cmp.Compare(a.position(), b.position())
 }
 
 func (o *sortedKeys) compare(a, b *sortKey) int {
