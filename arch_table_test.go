@@ -50,8 +50,8 @@ var layers = []layer{
 		"values on their way, whoever needs them: the less it knows, the less can show them"},
 	{"sweep/definition", []string{"internal/yamlfile", "sweep/fault", "sweep/metric",
 		"sweep/task"}, nil, "a definition becomes a recipe and knows nothing of its running"},
-	{"sweep/argv", []string{"internal/yamlfile", "sweep/fault", "sweep/space", "sweep/task"},
-		nil,
+	{"sweep/argv", []string{"internal/yamlfile", "sweep/fault", "sweep/internal/rawjson",
+		"sweep/space", "sweep/task"}, nil,
 		"how a program takes its parameters is text from text, for the worker and for a dry run " +
 			"alike"},
 	{"sweep/group", []string{"sweep/expr", "sweep/fault", "sweep/human", "sweep/metric",

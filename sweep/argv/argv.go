@@ -7,12 +7,11 @@
 package argv
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
+	"mlframework/sweep/internal/rawjson"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -103,17 +102,4 @@ func literal(p space.Assignment) string {
 }
 
 // quoted is text in JSON, with <, > and & as they are.
-func quoted(text string) string {
-	if !strings.ContainsFunc(text, isEscaped) {
-		// as nearly all is: the encoder costs more than the rest of the file
-		return `"` + text + `"`
-	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string can be encoded
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// isEscaped reports whether JSON may write a character in another way than as it is.
-func isEscaped(c rune) bool { return c < ' ' || c > '~' || c == '"' || c == '\\' }
+func quoted(text string) string { return string(rawjson.AppendQuoted(nil, text)) }
