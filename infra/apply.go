@@ -23,7 +23,7 @@ type applier struct {
 	old     layout.Record // what the master's host had
 	mu      sync.Mutex
 	undos   []undo // in the order in which they were made
-	// checked is the content of an image that can be the broker's; "": none was looked at.
+	// checked is the id of an image that can be the broker's; "": none was looked at.
 	checked string
 	images  map[string]layout.RecordImage // for what references stand, as far as it is known
 	// shipping has room for the images that are sent at once.
@@ -286,11 +286,12 @@ func (a *applier) restore(
 // start makes a container and starts it.
 func (a *applier) start(ctx context.Context, m *connectedHost, do plan.Run) error {
 	if role := do.Spec.Labels[plan.RoleLabel]; role == plan.Broker || role == plan.Worker {
-		if err := a.confirmImage(ctx, m, do.Spec.Image); err != nil {
+		name, err := a.confirmImage(ctx, m, do.Spec.Image)
+		if err != nil {
 			return err
 		}
 		if do.Image != "" {
-			do.Spec.Late = []string{do.Image, a.called(do.Spec.Image, m.found.Arch)}
+			do.Spec.Late = []string{do.Image, name}
 		}
 	}
 	ctx, cancel := withoutCancel(ctx)

@@ -39,7 +39,7 @@ func (a *applier) checkBroker(ctx context.Context, at *docker.Engine, m *connect
 		return err
 	}
 	a.mu.Lock()
-	known := a.checked == i.Content
+	known := a.checked == i.ID
 	a.mu.Unlock()
 	if known {
 		return nil
@@ -61,7 +61,7 @@ func (a *applier) checkBroker(ctx context.Context, at *docker.Engine, m *connect
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.checked = i.Content
+	a.checked = i.ID
 	return nil
 }
 

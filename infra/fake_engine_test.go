@@ -44,13 +44,15 @@ type engine struct {
 	execs   [][]string // what was run in containers
 	exit    int        // how that ends
 	changes int
-	made    int // containers so far
+	made    int    // containers so far
+	store   string // of its images: ids in another are different
 }
 
 // fakeImage is one version of what is under a name.
 type fakeImage struct {
 	ref, version string
 	local        bool // it came from no registry, or its engine does not know
+	store        string
 }
 
 // digest is that of a version in the registry.
@@ -60,7 +62,7 @@ func digest(ref, version string) string {
 }
 
 func (i fakeImage) id() string {
-	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(i.ref+" "+i.version+" on this host")))
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(i.ref+" "+i.version+" in the store "+i.store)))
 }
 
 func (i fakeImage) inspected() map[string]any {
@@ -80,6 +82,7 @@ func familiar(name string) string { return strings.TrimPrefix(name, "docker.io/l
 
 // put gives the engine an image under a name.
 func (e *engine) put(i fakeImage) {
+	i.store = e.store
 	e.images[i.ref], e.old[i.id()] = i, i
 }
 
@@ -351,7 +354,7 @@ func (e *engine) serveImages(mux *http.ServeMux) {
 		answer(w, i.inspected())
 	})
 	mux.HandleFunc("POST /images/load", func(w http.ResponseWriter, r *http.Request) {
-		i, named := fakeImage{local: true}, false
+		i, named := fakeImage{local: true, store: e.store}, false
 		if _, err := fmt.Fscan(r.Body, &i.ref, &i.version, &named); err != nil {
 			fail(w, http.StatusBadRequest, err.Error())
 			return
@@ -367,7 +370,7 @@ func (e *engine) serveImages(mux *http.ServeMux) {
 		q := r.URL.Query()
 		if q.Get("fromSrc") != "" {
 			_, _ = io.Copy(io.Discard, r.Body)
-			e.put(fakeImage{q.Get("repo"), "1", true})
+			e.put(fakeImage{ref: q.Get("repo"), version: "1", local: true})
 			return
 		}
 		// "name" and a tag or a digest
@@ -375,7 +378,7 @@ func (e *engine) serveImages(mux *http.ServeMux) {
 			name, tag, _ := strings.Cut(ref, ":")
 			if name == familiar(q.Get("fromImage")) &&
 				(q.Get("tag") == tag || q.Get("tag") == digest(ref, version)) {
-				i := fakeImage{ref: ref, version: version}
+				i := fakeImage{ref: ref, version: version, store: e.store}
 				if e.old[i.id()] = i; q.Get("tag") == tag {
 					e.put(i)
 				}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -24,15 +23,10 @@ func (a *applier) image(ctx context.Context, m *connectedHost, what plan.Action)
 	case plan.Image:
 		return a.get(ctx, m, do)
 	case plan.Ship:
-		if _, err := a.ship(ctx, a.connected[do.From].engine, m, do.Ref); err != nil {
-			return err
-		}
-		return a.confirmImage(ctx, m, do.Ref)
+		_, err := a.ship(ctx, a.connected[do.From].engine, m, do.Ref)
+		return err
 	case plan.Build:
-		if err := a.build(ctx, m, do); err != nil {
-			return err
-		}
-		return a.confirmImage(ctx, m, do.Ref)
+		return a.build(ctx, m, do)
 	case plan.Base:
 		files, err := base(do)
 		if err != nil {
@@ -76,7 +70,16 @@ func (a *applier) get(ctx context.Context, m *connectedHost, do plan.Image) erro
 				pulled, err, from, anew, option)
 		}
 	}
-	return a.confirmImage(ctx, m, do.Ref)
+	i, err := m.engine.FindImage(ctx, do.Ref)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	pin := a.images[do.Ref]
+	pin.Ref = do.Ref
+	a.images[do.Ref] = plan.WithImage(pin, i, do.Arch)
+	return nil
 }
 
 // pull gets an image from its registry: the one that is pinned or, where none is, the one that the
@@ -86,9 +89,9 @@ func (a *applier) pull(ctx context.Context, m *connectedHost, do plan.Image) err
 	switch {
 	case pin.Digest != "":
 		from = docker.AtDigest(do.Ref, pin.Digest)
-	case pin.Content[do.Arch] != "":
+	case pin.Name(do.Arch) != "":
 		return fmt.Errorf("the cluster's %s (%s) came from no registry",
-			do.Ref, layout.ShortDigest(pin.Content[do.Arch]))
+			do.Ref, layout.ShortDigest(pin.Name(do.Arch)))
 	}
 	err := m.engine.PullImage(ctx, from, a.says(m, "pulls "+do.Ref))
 	if err == nil && docker.DigestOf(do.Ref) == "" && from != do.Ref {
@@ -154,7 +157,7 @@ func (a *applier) sendFrom(
 
 // short names an image for people.
 func short(i docker.Image, ref string) string {
-	return layout.ShortDigest(cmp.Or(i.Digest(ref), i.Content))
+	return layout.ShortDigest(cmp.Or(i.Digest(ref), i.ID))
 }
 
 // pinned is for which image a reference stands, as far as it is known by now.
@@ -164,41 +167,24 @@ func (a *applier) pinned(ref string) layout.RecordImage {
 	return a.images[ref]
 }
 
-// confirmImage makes sure that a host has the image for which a reference stands. If nothing was
-// known about the reference, this image is recorded for it.
-func (a *applier) confirmImage(ctx context.Context, m *connectedHost, ref string) error {
+// confirmImage makes sure that a host has the image for which a reference stands, and returns what
+// sweeps call it: "python:3.12-slim@sha256:...", with the digest that check-status shows.
+func (a *applier) confirmImage(ctx context.Context, m *connectedHost, ref string) (string, error) {
 	i, err := m.engine.FindImage(ctx, ref)
 	if err != nil {
-		return err
+		return "", err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	pin, arch := a.images[ref], m.found.Arch
-	if pin.Content[arch] != "" && !plan.Pins(pin, i, arch) {
-		return fmt.Errorf("%s is %s there, and %s is what the cluster's other hosts run under "+
+	pin, arch := a.pinned(ref), m.found.Arch
+	switch {
+	case !plan.Pins(pin, i, arch):
+		return "", fmt.Errorf("%s is %s there, and %s is what the cluster's other hosts run under "+
 			"that name\n    infrainit -f --pull takes what the registry has now, on all hosts; "+
 			"or name one by its digest (image: %s@sha256:...)",
 			ref, short(i, ref), layout.ShortDigest(pin.Name(arch)), ref)
+	case docker.DigestOf(ref) != "":
+		return ref, nil
 	}
-	if pin.Content[arch] == "" {
-		pin.Ref, pin.Digest = ref, cmp.Or(pin.Digest, i.Digest(ref))
-		pin.Content = maps.Clone(pin.Content)
-		if pin.Content == nil {
-			pin.Content = map[string]string{}
-		}
-		pin.Content[arch] = i.Content
-		a.images[ref] = pin
-	}
-	return nil
-}
-
-// called is what sweeps call the image for which a reference stands, once it is settled:
-// "python:3.12-slim@sha256:...", with the digest that check-status shows.
-func (a *applier) called(ref, arch string) string {
-	if docker.DigestOf(ref) != "" {
-		return ref
-	}
-	return ref + "@" + a.pinned(ref).Name(arch)
+	return ref + "@" + cmp.Or(pin.Name(arch), i.ID), nil
 }
 
 // withImages is a record with what was learned of its images.

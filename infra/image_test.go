@@ -3,7 +3,6 @@ package infra_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ func (f *fakeHosts) images(version map[string]string, local bool) {
 		}
 		delete(e.images, taskImage)
 		if v != "" {
-			e.put(fakeImage{taskImage, v, local})
+			e.put(fakeImage{ref: taskImage, version: v, local: local})
 		}
 	}
 }
@@ -72,6 +71,7 @@ func TestHostsRunOneImage(t *testing.T) {
 		registry string            // version there; "": nobody reaches it
 		want     string            // version of all workers
 		digest   bool              // the registry's is noted
+		store    string            // of images on gpu3
 	}{
 		"a host has an older one": {
 			has: map[string]string{"gpu2": "1", "gpu3": "0"}, registry: "1", want: "1",
@@ -87,6 +87,12 @@ func TestHostsRunOneImage(t *testing.T) {
 			has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, local: true, want: "7"},
 		"the laptop has it, of a registry": {
 			has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, want: "7", digest: true},
+		"a host with another store gets it from the laptop": {
+			has: map[string]string{"gpu2": "", "gpu3": "", "": "7"}, local: true, want: "7",
+			store: "other"},
+		"a host with another store gets it from another host": {
+			has: map[string]string{"gpu2": "1", "gpu3": ""}, want: "1", digest: true,
+			store: "other"},
 		"the laptop has another": {
 			has: map[string]string{"gpu2": "1", "gpu3": "", "": "7"}, want: "1", digest: true},
 		"the laptop has an older, and asks": {
@@ -96,6 +102,7 @@ func TestHostsRunOneImage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newHosts(t, "gpu1", "gpu2", "gpu3")
+			f.hosts["gpu3"].engine.store = c.store
 			f.images(c.has, c.local)
 			if c.registry != "" {
 				f.registry(c.registry)
@@ -109,10 +116,13 @@ func TestHostsRunOneImage(t *testing.T) {
 			}
 			pin := f.record("gpu1").Image(taskImage)
 			if want := digest(taskImage, c.want); (pin.Digest == want) != c.digest ||
-				len(pin.Content) != 1 {
+				c.digest && c.registry != "" && len(pin.IDs) > 0 {
 				t.Errorf("the record has %+v", pin)
 			}
 			f.calls(pin.Name(runtime.GOARCH), "gpu2", "gpu3")
+			if n := len(pin.IDs[runtime.GOARCH]); c.store != "" && n != 1 && n != 2 {
+				t.Errorf("the record has %+v", pin)
+			}
 			if !result.Record.Equal(f.record("gpu1")) {
 				t.Errorf("the result has %+v, and the record %+v", result.Record, f.record("gpu1"))
 			}
@@ -200,33 +210,6 @@ func TestImagesThatAreSent(t *testing.T) {
 				t.Error(d)
 			}
 		})
-	}
-}
-
-// A cluster of the release before has no images in its record. They are noted, and nothing is
-// started anew.
-func TestImagesOfAClusterOfAnEarlierRelease(t *testing.T) {
-	t.Parallel()
-	f := newHosts(t, "gpu1", "gpu2", "gpu3")
-	if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
-		t.Fatal(err)
-	}
-	r := f.record("gpu1")
-	r.Images = nil
-	if err := os.WriteFile(f.root("gpu1").Record(), r.Encode(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f.images(map[string]string{"gpu3": "2"}, false) // as by docker pull
-	before := f.ids()
-	if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(before, f.ids()); d != "" {
-		t.Error(d)
-	}
-	pin := f.record("gpu1").Image(taskImage)
-	if pin.Digest != digest(taskImage, "1") || len(pin.Content) != 1 {
-		t.Errorf("%+v", pin)
 	}
 }
 

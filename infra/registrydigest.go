@@ -38,24 +38,20 @@ func (u *up) askForImages(ctx context.Context) {
 	u.request.Told = told
 }
 
-// whatIs asks the registry through the hosts that need an image, and looks at this machine's. The
+// whatIs asks the registry through the hosts that need an image, else looks at this machine's. The
 // zero value is no answer, and the error why the registry gave none.
 func (u *up) whatIs(ctx context.Context, ref string, hosts []string) (told layout.RecordImage,
 	err error) {
 	digest, err := u.registry(ctx, ref, hosts)
 	if digest != "" {
-		told = layout.RecordImage{Ref: ref, Digest: digest}
+		return layout.RecordImage{Ref: ref, Digest: digest}, nil
 	}
-	here, wrong := u.here(ctx)
-	if wrong != nil {
-		return told, err
+	if here, wrong := u.here(ctx); wrong == nil {
+		if i, wrong := here.FindImage(ctx, ref); wrong == nil {
+			return plan.WithImage(layout.RecordImage{Ref: ref}, i, i.Arch), nil
+		}
 	}
-	i, wrong := here.FindImage(ctx, ref)
-	if wrong != nil || digest != "" && i.Digest(ref) != digest {
-		return told, err
-	}
-	return layout.RecordImage{Ref: ref, Digest: i.Digest(ref),
-		Content: map[string]string{i.Arch: i.Content}}, nil
+	return told, err
 }
 
 // registry returns the first answer that a host gets.

@@ -120,7 +120,7 @@ func (s *HostStatus) fill(m *connectedHost, cluster string, r layout.Record) {
 				GPUs: plan.GPUsOf(o), Running: o.Running()}
 			if i, known := m.found.Images[o.ImageID]; known {
 				pin := r.Image(o.Image)
-				one.Digest = cmp.Or(i.Digest(o.Image), i.Content)
+				one.Digest = cmp.Or(i.Digest(o.Image), i.ID)
 				if one.Other = !plan.Pins(pin, i, m.found.Arch); !one.Other {
 					one.Digest = cmp.Or(pin.Name(m.found.Arch), one.Digest)
 				}

@@ -2,10 +2,7 @@ package docker
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +11,8 @@ import (
 
 // Image is an image as it was found on a host.
 type Image struct {
-	// ID is the host's own name for it. The same image has other ids elsewhere: compare Content.
+	// ID is the host's own name for it: one of Docker's two stores has the digest of the
+	// configuration there, the other that of a manifest.
 	ID   string
 	Tags []string // "name:tag", sorted
 	// "name@sha256:...", sorted; in the older image store only of images that came from a registry
@@ -22,9 +20,6 @@ type Image struct {
 	Digests []string
 	Labels  map[string]string
 	Arch    string // as Go has it: "amd64", "arm64"
-	// Content is a digest ("sha256:...") of the layers and of how containers are started. The same
-	// image has the same everywhere, however it came there.
-	Content string
 }
 
 // FindImage gives an image of the host by reference, digest or id. NotFound when it is not there.
@@ -33,42 +28,13 @@ func (e *Engine) FindImage(ctx context.Context, ref string) (Image, error) {
 	if err != nil {
 		return Image{}, e.fail("look at image "+ref, err)
 	}
-	i := Image{ID: raw.ID, Tags: raw.RepoTags, Digests: raw.RepoDigests, Arch: raw.Architecture,
-		Content: content(raw)}
+	i := Image{ID: raw.ID, Tags: raw.RepoTags, Digests: raw.RepoDigests, Arch: raw.Architecture}
 	if raw.Config != nil {
 		i.Labels = raw.Config.Labels
 	}
 	slices.Sort(i.Tags)
 	slices.Sort(i.Digests)
 	return i, nil
-}
-
-// content is Image.Content. An id is no such name: one store of Docker has the digest of the
-// configuration there, and the other that of the manifest, which depends on how layers are packed.
-func content(raw image.InspectResponse) string {
-	of := struct {
-		OS, Arch    string
-		Layers      []string // digests of what is in them, unpacked
-		User, Dir   string
-		Env         []string            `json:",omitempty"`
-		Entrypoint  []string            `json:",omitempty"`
-		Command     []string            `json:",omitempty"`
-		Volumes     map[string]struct{} `json:",omitempty"`
-		Labels      map[string]string   `json:",omitempty"`
-		StopSignal  string
-		Healthcheck any
-	}{OS: raw.Os, Arch: raw.Architecture, Layers: raw.RootFS.Layers}
-	if c := raw.Config; c != nil {
-		of.User, of.Dir, of.Env, of.Entrypoint, of.Command = c.User, c.WorkingDir, c.Env,
-			c.Entrypoint, c.Cmd
-		of.Volumes, of.Labels = c.Volumes, c.Labels
-		of.StopSignal, of.Healthcheck = c.StopSignal, c.Healthcheck
-	}
-	text, err := json.Marshal(of)
-	if err != nil {
-		panic(err) // it has only text and numbers
-	}
-	return fmt.Sprintf("sha256:%x", sha256.Sum256(text))
 }
 
 // TagImage gives an image of the host one more name, which another image loses.

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -37,21 +38,20 @@ type Record struct {
 type RecordImage struct {
 	Ref    string `json:"ref"`
 	Digest string `json:"digest,omitempty"` // of its registry; "": no registry has told it
-	// Content is docker.Image.Content, by architecture; those that no host has had yet are missing.
-	Content map[string]string `json:"content,omitzero"`
+	// IDs are those by which hosts have it that do not know the digest, by architecture: it came
+	// there from no registry. Docker's two stores have different ones.
+	IDs map[string][]string `json:"ids,omitzero"`
 }
 
 // Name is the digest by which people know the image on hosts of an architecture: that of its
-// registry, else that of its content; "" where neither is known.
+// registry, else its id; "" where neither is known.
 func (i RecordImage) Name(arch string) string {
-	if i.Digest != "" {
-		return i.Digest
-	}
-	return i.Content[arch]
+	return cmp.Or(append([]string{i.Digest}, i.IDs[arch]...)...)
 }
 
 func (i RecordImage) equal(o RecordImage) bool {
-	return i.Ref == o.Ref && i.Digest == o.Digest && maps.Equal(i.Content, o.Content)
+	return i.Ref == o.Ref && i.Digest == o.Digest &&
+		maps.EqualFunc(i.IDs, o.IDs, slices.Equal[[]string])
 }
 
 // String is the digests for people, with twelve digits each.
@@ -60,8 +60,8 @@ func (i RecordImage) String() string {
 		return ShortDigest(i.Digest)
 	}
 	var all []string
-	for _, arch := range slices.Sorted(maps.Keys(i.Content)) {
-		all = append(all, ShortDigest(i.Content[arch])+" ("+arch+")")
+	for _, arch := range slices.Sorted(maps.Keys(i.IDs)) {
+		all = append(all, ShortDigest(i.Name(arch))+" ("+arch+")")
 	}
 	return strings.Join(all, ", ")
 }
@@ -134,7 +134,7 @@ var digest = regexp.MustCompile(`^[a-z0-9]{1,32}:[0-9a-f]{32,128}$`)
 
 // check finds what no release writes: digests become those of references.
 func (i RecordImage) check() error {
-	all := append(slices.Collect(maps.Values(i.Content)), i.Digest)
+	all := append(slices.Concat(slices.Collect(maps.Values(i.IDs))...), i.Digest)
 	for _, d := range all {
 		if d != "" && !digest.MatchString(d) {
 			return fmt.Errorf("%.100q is no digest of the image %.100q", d, i.Ref)

@@ -12,7 +12,7 @@ const record = `{"version":1,"cluster":"c","owner":"anna","master":"gpu1","hosts
 	`{"name":"gpu2","address":"anna@[2001:db8::2]:2222","worker":true},` +
 	`{"name":"this","address":"local","worker":true}],"broker_port":5671,"monitor_port":5555,` +
 	`"images":[{"ref":"python","digest":"sha256:` + digits + `",` +
-	`"content":{"amd64":"sha256:` + digits + `"}}]}`
+	`"ids":{"amd64":["sha256:` + digits + `"]}}]}`
 
 const digits = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
@@ -29,7 +29,7 @@ func TestRecordsThatCannotBe(t *testing.T) {
 		{`5671`, `70000`}, {`5555`, `-1`}, {`"master":"gpu1"`, `"master":"gpu9"`},
 		{`"version":1`, `"version":2`},
 		{`"digest":"sha256:`, `"digest":"sha256:x`}, {`"digest":"sha256:`, `"digest":":`},
-		{`"amd64":"sha256:`, `"amd64":"@`}, {`{"version"`, `["version"`},
+		{`"amd64":["sha256:`, `"amd64":["@`}, {`{"version"`, `["version"`},
 	} {
 		changed := strings.Replace(record, c.was, c.is, 1)
 		if changed == record {
@@ -47,7 +47,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add("")
 	f.Add(`{"version":1}`)
 	f.Add(`{"version":1,"images":[]}`)
-	f.Add(`{"version":1,"images":[{"ref":"x","content":{}}]}`)
+	f.Add(`{"version":1,"images":[{"ref":"x","ids":{}}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := layout.ParseRecord(text, "cluster.json")
 		if err != nil || text == "" {
@@ -64,9 +64,9 @@ func FuzzRecord(f *testing.F) {
 // Two records differ when an image does, also where its digest is the same.
 func TestRecordsThatDiffer(t *testing.T) {
 	t.Parallel()
-	with := func(digest, content string) layout.Record {
+	with := func(digest, id string) layout.Record {
 		return layout.Record{Images: []layout.RecordImage{{Ref: "python", Digest: digest,
-			Content: map[string]string{"amd64": content}}}}
+			IDs: map[string][]string{"amd64": {id}}}}}
 	}
 	a := with("sha256:"+digits, "sha256:"+digits)
 	last := digits[1:] + "0" // what people are shown of it differs at the end alone

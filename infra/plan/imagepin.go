@@ -15,37 +15,20 @@ import (
 
 // use is a reference that a host needs.
 type use struct {
-	host  Host
-	ref   string
-	built bool // by the cluster itself: no registry has it
+	host Host
+	ref  string
 }
 
-// uses are the references that all hosts need, but for the image of master and monitor, which its
-// host makes itself.
+// uses are the references that all hosts need, but for those of images that the cluster itself
+// makes: their tags have whatever they depend on.
 func (c Cluster) uses(found map[string]Found) (all []use) {
 	if h, there := c.host(c.Master); there && !c.Adds {
-		all = append(all, use{h, c.BrokerImage, false})
+		all = append(all, use{h, c.BrokerImage})
 	}
 	for _, h := range c.Hosts {
-		if h.Work != nil {
-			built := h.Work.Image == "" && c.Project.Build != ""
-			all = append(all, use{h, c.workerRef(h, found[h.Name]), built})
+		if h.Work != nil && (h.Work.Image != "" || c.Project.Build == "") {
+			all = append(all, use{h, c.workerRef(h, found[h.Name])})
 		}
-	}
-	return all
-}
-
-// images are those that a host has for a reference: first that of which its container is made, as
-// the reference may stand for another by now.
-func (c Cluster) images(f Found, ref string) (all []docker.Image) {
-	for _, o := range f.Containers {
-		i, there := f.Images[o.ImageID]
-		if there && o.Labels[ClusterLabel] == c.Name && o.Image == ref {
-			all = append(all, i)
-		}
-	}
-	if i, there := f.Images[ref]; there {
-		all = append(all, i)
 	}
 	return all
 }
@@ -56,11 +39,12 @@ func Untold(c Cluster, found map[string]Found, old layout.Record) map[string][]s
 	all := map[string][]string{}
 	known := map[string]bool{}
 	for _, u := range c.uses(found) {
-		if u.ref == "" || u.built || docker.DigestOf(u.ref) != "" {
+		if u.ref == "" || docker.DigestOf(u.ref) != "" {
 			continue
 		}
 		all[u.ref] = append(all[u.ref], u.host.Name)
-		if !c.Pull && (len(c.images(found[u.host.Name], u.ref)) > 0 || old.Image(u.ref).Ref != "") {
+		_, there := found[u.host.Name].Images[u.ref]
+		if !c.Pull && (there || old.Image(u.ref).Ref != "") {
 			known[u.ref] = true
 		}
 	}
@@ -77,55 +61,45 @@ func (m *maker) pin() {
 		if _, is := m.pins[u.ref]; is || u.ref == "" {
 			continue
 		}
-		pin, fresh := m.old.Image(u.ref), false
+		pin := m.old.Image(u.ref)
 		if told := m.Told[u.ref]; told.Ref != "" && (told.Digest == "" ||
 			told.Digest != pin.Digest) {
 			pin = told
 		}
 		if pin.Ref == "" {
-			pin, fresh = layout.RecordImage{Ref: u.ref, Digest: docker.DigestOf(u.ref)}, true
+			pin = layout.RecordImage{Ref: u.ref, Digest: docker.DigestOf(u.ref)}
 		}
-		pin.Content = maps.Clone(pin.Content)
 		for _, other := range uses {
-			if other.ref == u.ref {
-				m.agree(&pin, m.found[other.host.Name], fresh)
+			f := m.found[other.host.Name]
+			i, there := f.Images[u.ref]
+			if there && other.ref == u.ref && Pins(pin, i, f.Arch) {
+				pin = WithImage(pin, i, f.Arch)
 			}
 		}
 		m.pins[u.ref] = pin
 	}
 }
 
-// agree adds to a pin what a host knows of it: the content that its digest has, or the digest of
-// its content. A fresh one is what the first host of an architecture has, and the digest of the
-// first.
-func (m *maker) agree(pin *layout.RecordImage, f Found, fresh bool) {
-	for _, i := range m.images(f, pin.Ref) {
-		digest, content := i.Digest(pin.Ref), pin.Content[f.Arch]
-		switch {
-		case content == "" && digest != "" && digest == pin.Digest,
-			content == "" && fresh && (digest == "" || pin.Digest == ""):
-			// content unknown and digest matches, or the reference is new: take this image
-		case content != i.Content:
-			continue
+// WithImage returns a pin that has an image of a host, too: by its digest, or else by its id.
+func WithImage(pin layout.RecordImage, i docker.Image, arch string) layout.RecordImage {
+	digest := i.Digest(pin.Ref)
+	pin.Digest = cmp.Or(pin.Digest, digest)
+	if (digest == "" || digest != pin.Digest) && !slices.Contains(pin.IDs[arch], i.ID) {
+		ids := maps.Clone(pin.IDs)
+		if ids == nil {
+			ids = map[string][]string{}
 		}
-		pin.Digest = cmp.Or(pin.Digest, digest)
-		if pin.Content == nil {
-			pin.Content = map[string]string{}
-		}
-		pin.Content[f.Arch] = i.Content
+		ids[arch] = append(slices.Clone(ids[arch]), i.ID)
+		pin.IDs = ids
 	}
+	return pin
 }
 
 // Pins reports whether an image is the one for which a pinned reference stands. One of which
 // nothing is known yet is.
 func Pins(pin layout.RecordImage, i docker.Image, arch string) bool {
-	switch content := pin.Content[arch]; {
-	case content != "":
-		return i.Content == content
-	case pin.Digest != "":
-		return i.Digest(pin.Ref) == pin.Digest
-	}
-	return true
+	return pin.Name(arch) == "" || pin.Digest != "" && i.Digest(pin.Ref) == pin.Digest ||
+		slices.Contains(pin.IDs[arch], i.ID)
 }
 
 // has reports whether a host has the image for which a reference stands.
@@ -146,7 +120,7 @@ func (m *maker) madeOf(host string, o docker.Container) bool {
 func (m *maker) moved(host string, o docker.Container) string {
 	f := m.found[host]
 	was := f.Images[o.ImageID]
-	return "image " + layout.ShortDigest(cmp.Or(was.Digest(o.Image), was.Content)) + " -> " +
+	return "image " + layout.ShortDigest(cmp.Or(was.Digest(o.Image), was.ID)) + " -> " +
 		layout.ShortDigest(m.pins[o.Image].Name(f.Arch))
 }
 
@@ -162,14 +136,14 @@ func (m *maker) image(host, ref string) string {
 	if name := pin.Name(arch); name != "" {
 		title += " (" + layout.ShortDigest(name) + ")"
 		if i, there := m.found[host].Images[ref]; there {
-			title += " in the place of " + layout.ShortDigest(cmp.Or(i.Digest(ref), i.Content))
+			title += " in the place of " + layout.ShortDigest(cmp.Or(i.Digest(ref), i.ID))
 		}
 	} else if first := m.first[ref]; first != "" {
 		needs = append(needs, first)
 	} else {
 		m.first[ref] = host + "/" + id
 	}
-	m.learn(host, id, ref)
+	m.gets = append(m.gets, host+"/"+id)
 	m.add(host, id, title, Image{ref, arch}, needs...)
 	return host + "/" + id
 }
@@ -178,7 +152,7 @@ func (m *maker) image(host, ref string) string {
 // joined.
 func (m *maker) pinned() (all []layout.RecordImage) {
 	for _, pin := range m.pins {
-		if pin.Digest != "" || len(pin.Content) > 0 {
+		if pin.Digest != "" || len(pin.IDs) > 0 {
 			all = append(all, pin)
 		}
 	}
@@ -191,17 +165,10 @@ func (m *maker) pinned() (all []layout.RecordImage) {
 	return all
 }
 
-// learn has it noted what a step tells of an image, if nobody knows yet.
-func (m *maker) learn(host, step, ref string) {
-	if m.pins[ref].Content[m.found[host].Arch] == "" {
-		m.learns = append(m.learns, host+"/"+step)
-	}
-}
-
 // recordImages notes at last what was learned of images that hosts have got.
 func (m *maker) recordImages() {
-	if len(m.learns) > 0 {
+	if len(m.gets) > 0 {
 		m.add(m.Master, "record of images", "note which images there are", Keep{m.record(false)},
-			append(m.learns, m.Master+"/"+stepRecord, m.Master+"/"+stepRecordAtLast)...)
+			append(m.gets, m.Master+"/"+stepRecord, m.Master+"/"+stepRecordAtLast)...)
 	}
 }

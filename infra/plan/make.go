@@ -74,8 +74,8 @@ type maker struct {
 	// of references: for what they stand, as far as it is known
 	pins map[string]layout.RecordImage
 	// of references: the step that decides for what they stand
-	first  map[string]string
-	learns []string // steps that tell more of an image
+	first map[string]string
+	gets  []string // steps that get an image, which may tell more of it
 }
 
 // wanted are the specs of all containers.

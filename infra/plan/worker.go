@@ -126,7 +126,6 @@ func (m *maker) workerImage(h Host) string {
 	if m.has(h.Name, ref) {
 		return ""
 	}
-	m.learn(h.Name, stepImage, ref)
 	if first := m.builder(ref, f.Arch); first == h.Name {
 		m.add(h.Name, stepImage, "build the image of "+m.Project.Build, Build{ref, m.Project.Build,
 			m.labels("", h.Name)}, m.needsBeforeContainers(h.Name)...)

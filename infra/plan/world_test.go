@@ -203,8 +203,7 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 
 // anImage is one as a host has it.
 func anImage(ref, version string, local bool) docker.Image {
-	i := docker.Image{ID: "id of " + ref + version, Arch: "amd64",
-		Content: "sha256:content of " + ref + version}
+	i := docker.Image{ID: "id of " + ref + version, Arch: "amd64"}
 	if !local {
 		i.Digests = []string{docker.AtDigest(ref, "sha256:"+version+"-"+ref)}
 	}
@@ -223,9 +222,9 @@ func (w *world) image(f *plan.Found, ref string) {
 		i = anImage(ref, strconv.Itoa(v), w.local || own)
 	}
 	f.Images[ref] = i
-	if !strings.Contains(ref, ":base-") && pin.Content["amd64"] == "" {
-		w.learned[ref] = layout.RecordImage{Ref: ref, Digest: i.Digest(ref),
-			Content: map[string]string{"amd64": i.Content}}
+	if !own {
+		pin.Ref = ref
+		w.learned[ref] = plan.WithImage(pin, i, f.Arch)
 	}
 }
 

@@ -70,8 +70,8 @@ func TestImagesAreShown(t *testing.T) {
 	t.Parallel()
 	o := whole()
 	o.Images = []layout.RecordImage{{Ref: "python:3.12-slim", Digest: "sha256:0123456789abcdef"},
-		{Ref: "ours:1", Content: map[string]string{"amd64": "sha256:123456789abcdef0",
-			"arm64": "sha256:23456789abcdef01"}}}
+		{Ref: "ours:1", IDs: map[string][]string{"amd64": {"sha256:123456789abcdef0"},
+			"arm64": {"sha256:23456789abcdef01"}}}}
 	text := strings.Join(o.Tables(80), "\n")
 	for _, line := range []string{"\npython:3.12-slim  sha256:0123456789ab\n",
 		"\nours:1            sha256:123456789abc (amd64), sha256:23456789abcd (arm64)\n"} {
