@@ -105,7 +105,7 @@ func TestWire(t *testing.T) {
 		"closing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i",
 			Host: "gpu1", Draining: true, Closing: true},
 		"needing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i",
-			Host: "gpu1",
+			Host:  "gpu1",
 			Needs: []task.Need{{Sweep: "train-1", Edition: "e"}}, Key: []byte("key")},
 		"secrets": &task.Control{Version: task.Version, Kind: task.SecretsControl, Sweep: "train-1",
 			Edition: "e", Secrets: []byte("sealed")},
