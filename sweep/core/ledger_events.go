@@ -190,3 +190,178 @@ func (l *Ledger) endIfDone(now time.Time) {
 	h.Ended, h.Stopping = now, false
 	l.changed = true
 }
+
+// Departure is what is known, beside the events, of the attempts of a worker that is gone.
+type Departure uint8
+
+// How a worker can go.
+
+const (
+	Vanished  Departure = iota // its attempts may have started, and its last events may be lost
+	SignedOff                  // it sent all its events: other attempts have not started
+	// Dead is that nothing of it is alive and no event is on its way. Numbers of attempts that
+	// have not started can be used again.
+	Dead
+)
+
+// How the reason of an attempt ends that was lost before an event said that it had started.
+const (
+	StartUnknown = "; whether it began is not known"
+	NotStarted   = "; it had not begun"
+)
+
+// MarkLost declares a worker gone ("": all of them). What it ran is lost, its other attempts are
+// placed again, and it is asked to stop them if it may still be there. The outcome of a lost
+// attempt has no duration, as nobody knows it.
+func (l *Ledger) MarkLost(worker, reason string, departure Departure, now time.Time) {
+	for _, t := range l.assignedTo(worker) {
+		l.markLost(t, reason, departure, now)
+	}
+	l.endIfDone(now)
+}
+
+// RunKilled declares that master and workers died together, as those of a local run do: what ran is
+// lost, and the sweep is paused until a person resumes it.
+func (l *Ledger) RunKilled(now time.Time) {
+	reason, running := "its run was killed", l.head.Rows[task.Running]
+	l.MarkLost("", reason, Dead, now)
+	if running == 1 {
+		reason += " while 1 task was running"
+	} else if running > 1 {
+		reason += fmt.Sprintf(" while %d tasks were running", running)
+	}
+	if l.head.State == Open || l.head.State == Paused && running > 0 {
+		l.head.State, l.head.Reason, l.changed = Paused, reason, true
+	}
+}
+
+// Rejoin declares that a worker has restarted: what it had claimed or ran is gone, what is in its
+// queue still arrives.
+func (l *Ledger) Rejoin(worker, reason string, departure Departure, now time.Time) {
+	for _, t := range l.assignedTo(worker) {
+		if t.State != task.Queued {
+			l.markLost(t, reason, departure, now)
+		}
+	}
+	l.endIfDone(now)
+}
+
+// MarkAttemptLost declares lost an attempt that its worker does not know any more. It does nothing
+// to an attempt that is not the newest of its task, or not assigned to a worker.
+func (l *Ledger) MarkAttemptLost(index int64, number int, reason string, departure Departure,
+	now time.Time) {
+	if t := l.open[index]; t != nil && t.State.Active() && t.Attempt.Number == number {
+		l.markLost(t, reason, departure, now)
+		l.endIfDone(now)
+	}
+}
+
+func (l *Ledger) markLost(t *Task, reason string, departure Departure, now time.Time) {
+	if departure != Dead {
+		l.stop(t, reason)
+	}
+	if t.State == task.Running {
+		l.end(t, &task.Outcome{Class: task.Loss, Reason: reason}, now)
+		return
+	}
+	if departure != Dead { // listed, as a message that is delivered late may still start it
+		if departure == SignedOff {
+			reason += NotStarted
+		} else {
+			reason += StartUnknown
+		}
+		lost := t.Attempt
+		lost.Outcome = &task.Outcome{Class: task.Loss, Reason: reason}
+		t.Attempts++
+		if t.uncharged() > maxUncharged {
+			l.end(t, lost.Outcome, now)
+			return
+		}
+		l.changes.OldAttempts = append(l.changes.OldAttempts, OldAttempt{t.Index, lost})
+	}
+	l.returnTask(t, departure == Dead)
+}
+
+// Attempts are fenced by their number and their worker: only what is reported of the newest attempt
+// of a task, by the worker that it was placed on, counts.
+
+// current returns the task of an attempt that counts, and that its worker has or is about to; nil
+// if the attempt does not count.
+func (l *Ledger) current(worker string, index int64, number int) *Task {
+	t := l.open[index]
+	if t == nil || t.Attempt.Number != number || t.Attempt.Worker != worker || !t.State.Active() {
+		return nil
+	}
+	return t
+}
+
+// IsCurrent reports whether an event is of an attempt that counts: the newest of its task, on the
+// worker that it was placed on.
+func (l *Ledger) IsCurrent(e *task.Event) bool {
+	return l.current(e.Worker, e.Index, e.Attempt) != nil
+}
+
+// NeverPlaced reports whether an event is of an attempt that this ledger has not placed: its store
+// lost that.
+func (l *Ledger) NeverPlaced(e *task.Event) bool {
+	if t := l.open[e.Index]; t != nil {
+		return e.Attempt > t.Attempt.Number
+	}
+	n, ok := l.ordinal(e.Index)
+	_, cancelled := l.cancelledEarly[e.Index]
+	return !ok || n >= l.head.Issued && !cancelled
+}
+
+// fence answers an event of an attempt that does not count. The end of an attempt that did count
+// may be among them if it is delivered again: the store, which knows all attempts, leaves that out.
+func (l *Ledger) fence(e *task.Event) {
+	l.Reject(e)
+	switch e.Kind {
+	case task.ClaimedEvent, task.StartedEvent:
+		l.keepLateStart(e)
+	case task.EndedEvent:
+		if e.Outcome == nil {
+			return
+		}
+		l.keepLateStart(e)
+		superseded := Attempt{Number: e.Attempt, Worker: e.Worker, Outcome: e.Outcome,
+			Superseded: true}
+		l.changes.OldAttempts = append(l.changes.OldAttempts, OldAttempt{e.Index, superseded})
+	}
+}
+
+// Reject answers an event of an attempt that was not placed on its worker: what seems to run there
+// is stopped, and nothing is kept.
+func (l *Ledger) Reject(e *task.Event) {
+	if e.Kind == task.ClaimedEvent || e.Kind == task.StartedEvent {
+		l.stopSuperseded(e.Worker, e.Index, e.Attempt)
+	}
+}
+
+// ConfirmRunning applies that a worker says it runs an attempt. An attempt that does not count is
+// stopped, and a request to stop one is repeated: the first message may have been lost. It reports
+// whether the worker is sent anything.
+func (l *Ledger) ConfirmRunning(worker string, index int64, number int) (sent bool) {
+	before := len(l.changes.Controls)
+	if t := l.current(worker, index, number); t == nil {
+		l.stopSuperseded(worker, index, number)
+	} else if t.State == task.Running {
+		l.repeatRequest(t)
+	}
+	return len(l.changes.Controls) > before
+}
+
+// stopSuperseded asks a worker to stop an attempt that does not count.
+func (l *Ledger) stopSuperseded(worker string, index int64, number int) {
+	l.sendControl(worker, task.Control{Kind: task.StopControl, Index: index, Attempt: number,
+		Reason: "superseded"})
+}
+
+// keepLateStart keeps where and when an attempt started that does not count any more.
+func (l *Ledger) keepLateStart(e *task.Event) {
+	if e.Start == nil {
+		return
+	}
+	started := Attempt{Number: e.Attempt, Worker: e.Worker, Start: *e.Start, Started: e.Began()}
+	l.changes.LateStarts = append(l.changes.LateStarts, OldAttempt{e.Index, started})
+}
