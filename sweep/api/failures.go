@@ -2,11 +2,8 @@ package api
 
 import (
 	"context"
-	"errors"
-	"net/http"
 
 	"mlframework/sweep/failure"
-	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -29,35 +26,9 @@ type FailureGroup struct {
 // FailedStates are the states of tasks that failed.
 var FailedStates = []task.State{task.Failed, task.Timeout, task.OOM, task.Lost}
 
-// Failures returns the tasks of a sweep that failed, grouped by how. A master of before that
-// question existed is asked for the tasks.
+// Failures returns the tasks of a sweep that failed, grouped by how.
 func (c *Client) Failures(ctx context.Context, id string) (f Failures, err error) {
-	err = c.get(ctx, sweepPath(id)+"/failures", nil, &f)
-	if e, ok := errors.AsType[*Error](err); !ok || e.Status != http.StatusNotFound {
-		return f, err
-	}
-	s, err := c.Sweep(ctx, id, false)
-	if err != nil {
-		return f, err
-	}
-	return GroupFailures(s.ID, func(yield func(failure.Failure)) error {
-		return c.Rows(ctx, s.ID, Query{States: FailedStates}, func(r *table.Row) error {
-			yield(failure.Failure{Class: classOf(*r), Reason: r.Reason, Index: r.Index,
-				Host: r.Host})
-			return nil
-		})
-	})
-}
-
-// classOf is how a failed task ended; an old master tells the state alone.
-func classOf(r table.Row) string {
-	switch {
-	case r.Class != "":
-		return r.Class
-	case r.State == task.Failed.String():
-		return string(task.Error)
-	}
-	return r.State
+	return f, c.get(ctx, sweepPath(id)+"/failures", nil, &f)
 }
 
 func GroupFailures(sweep string, all func(yield func(failure.Failure)) error) (Failures, error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"strconv"
 
 	"mlframework/sweep/core"
@@ -61,8 +60,7 @@ func WrongGroups(err error) error {
 	return err
 }
 
-// Groups returns a page of groups of the tasks of a sweep. A master of before that question existed
-// is asked for the tasks.
+// Groups returns a page of groups of the tasks of a sweep.
 func (c *Client) Groups(ctx context.Context, id string, q GroupQuery) (page GroupPage, err error) {
 	v := q.values()
 	setNumber(v, "limit", q.Limit)
@@ -71,20 +69,5 @@ func (c *Client) Groups(ctx context.Context, id string, q GroupQuery) (page Grou
 		v.Set("by", cmp.Or(group.JoinNames(q.By), ",")) // a parameter without a value is refused
 	}
 	set(v, "of", group.JoinNames(q.Metrics))
-	err = c.get(ctx, sweepPath(id)+"/groups", v, &page)
-	if e, ok := errors.AsType[*Error](err); !ok || e.Status != http.StatusNotFound {
-		return page, err
-	}
-	s, err := c.Sweep(ctx, id, false)
-	if err != nil {
-		return page, err
-	}
-	g, err := q.Grouper(s.ID, s.Record, s.Record.Schema())
-	if err != nil {
-		return page, WrongGroups(err)
-	}
-	if err := c.Rows(ctx, s.ID, Query{States: q.States, Where: q.Where}, g.Add); err != nil {
-		return page, WrongGroups(err)
-	}
-	return q.Page(g)
+	return page, c.get(ctx, sweepPath(id)+"/groups", v, &page)
 }

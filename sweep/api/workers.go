@@ -23,8 +23,7 @@ func (c *Client) Drain(ctx context.Context, worker string, off bool) (w core.Wor
 	return c.DrainFor(ctx, "", worker, off)
 }
 
-// DrainFor is Drain for a reason, as core.ForReplacement: a person's drain stays. A master of an
-// earlier release refuses the parameter "for" with status 400.
+// DrainFor is Drain for a reason, as core.ForReplacement: a person's drain stays.
 func (c *Client) DrainFor(ctx context.Context, reason, worker string, off bool,
 ) (w core.Worker, err error) {
 	verb, q := "/drain", url.Values{}
