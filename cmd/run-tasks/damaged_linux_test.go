@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestMissingBesideDamage: `--missing` says of which sweeps it cannot read what succeeded.
-func TestMissingBesideDamage(t *testing.T) {
+// TestDamage: commands that name a damaged sweep fail with the remedy, other sweeps run, and
+// `--missing` says of which sweeps it cannot read what succeeded.
+func TestDamage(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "code: [work.sh]", "")
 	if _, stderr, code := f.run("--local", "-d", "p", "work"); code != 0 {
@@ -23,5 +24,15 @@ func TestMissingBesideDamage(t *testing.T) {
 	want := "not all of work-1 can be read in the store: what succeeded there may run again\n"
 	if code != 0 || !strings.Contains(stdout+stderr, want) {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	for _, args := range []string{"show work-1", "results work-1", "resume work-1"} {
+		_, stderr, code := f.run(strings.Fields(args)...)
+		if code == 0 || !strings.Contains(stderr, "work-1 is damaged in store.db") ||
+			!strings.Contains(stderr, "restore the file") {
+			t.Errorf("%s: exit code %d: %s", args, code, stderr)
+		}
+	}
+	if _, stderr, code := f.run("--local", "-d", "p", "work"); code != 0 {
+		t.Errorf("another sweep: exit code %d: %s", code, stderr)
 	}
 }

@@ -111,9 +111,6 @@ func (c *Core) Add(l Loaded) {
 	c.sync()
 }
 
-// Damage leaves a sweep alone from now on that the core does not have: see Options.Damaged.
-func (c *Core) Damage(id string) { c.damaged[id] = true }
-
 // ledger returns the ledger of a sweep for a change, with its clock set.
 func (c *Core) ledger(a *activeSweep) *Ledger {
 	if !a.changed {

@@ -37,9 +37,6 @@ type Options struct {
 	Restarted bool
 	// Memory is what that core knew and the store does not; see Core.Memory.
 	Memory Memory
-	// Damaged are sweeps that cannot be read. They stay as they are: events of them are held, and
-	// their attempts continue.
-	Damaged []string
 }
 
 // Core decides everything about sweeps, tasks and workers: transitions, leases, quarantine,
@@ -98,7 +95,6 @@ type Core struct {
 	audit      *AuditEntry // of the command that is being decided; nil: none
 	unknown    map[string]bool
 	unreadable map[string]bool
-	damaged    map[string]bool // as in Options
 }
 
 // Loaded is a sweep as the store has it.
@@ -120,11 +116,7 @@ func Load(o Options, sweeps []Loaded, workers []WorkerRecord, now time.Time) (*C
 		o.Lease = DefaultLease
 	}
 	c := &Core{options: o, now: now, memory: o.Memory.clone(), workers: map[string]*worker{},
-		sweeps: map[string]*activeSweep{}, withExclusive: map[*activeSweep]bool{},
-		damaged: map[string]bool{}}
-	for _, id := range o.Damaged {
-		c.damaged[id] = true
-	}
+		sweeps: map[string]*activeSweep{}, withExclusive: map[*activeSweep]bool{}}
 	for _, r := range workers {
 		c.worker(r.Name).record = r
 	}

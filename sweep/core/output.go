@@ -13,14 +13,11 @@ type Rows struct {
 	Workers []WorkerRecord
 	Gone    []string // workers whose rows go
 	Audit   []AuditEntry
-	// Held is what workers reported of damaged sweeps, in order, to be decided when they are
-	// repaired.
-	Held []task.Event
 }
 
 // Empty reports whether there is nothing to keep.
 func (r *Rows) Empty() bool {
-	return len(r.Sweeps)+len(r.Workers)+len(r.Gone)+len(r.Audit)+len(r.Held) == 0
+	return len(r.Sweeps)+len(r.Workers)+len(r.Gone)+len(r.Audit) == 0
 }
 
 // SweepRows is what changed about one sweep.

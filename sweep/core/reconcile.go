@@ -162,9 +162,6 @@ func (c *Core) resend(w *worker, a *activeSweep, tasks []*Task) {
 func (c *Core) confirmRunning(w *worker, b *task.Busy) {
 	name := w.record.Name
 	a := c.sweeps[b.Sweep]
-	if c.damaged[b.Sweep] {
-		return
-	}
 	if a == nil {
 		if c.unknown[b.Sweep] {
 			c.missing.note(b.Sweep, name, b.Index, false, c.now)

@@ -67,7 +67,6 @@ func (c *Core) answerNeed(w *worker, n task.Need) {
 	}
 	a := c.sweeps[n.Sweep]
 	switch {
-	case c.damaged[n.Sweep]:
 	case a == nil:
 		recall("superseded")
 	case a.ledger.Assigned(name) == 0:

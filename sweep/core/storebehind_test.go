@@ -20,11 +20,13 @@ func TestMissingIsBoundedForEachWorker(t *testing.T) {
 			Worker: worker, Sweep: sweep, Index: index, Attempt: 1}}
 	}
 	var events []core.Event
+	unknown := map[string]bool{"lost-1": true, "again-1": true}
 	for n := range 3 * core.MostMissing {
+		unknown[fmt.Sprint("none-", n%200)] = true
 		events = append(events, told("w1", fmt.Sprint("none-", n%200), int64(n)))
 	}
 	events = append(events, told("w2", "lost-1", 1), told("w2", "lost-1", 2))
-	out := c.Step(core.Input{Events: events}, at(1))
+	out := c.Step(core.Input{Events: events, Unknown: unknown}, at(1))
 	tasks, sweeps, others := 0, 0, ""
 	for _, m := range c.Missing() {
 		if slices.Contains(m.Workers, "w1") {
@@ -46,7 +48,7 @@ func TestMissingIsBoundedForEachWorker(t *testing.T) {
 		t.Errorf("%d lines were logged", lines)
 	}
 	c.Step(core.Input{}, at(5000)) // no worker has reported them for an hour
-	c.Step(core.Input{Events: []core.Event{told("w1", "again-1", 1)}}, at(5001))
+	c.Step(core.Input{Events: []core.Event{told("w1", "again-1", 1)}, Unknown: unknown}, at(5001))
 	if all := c.Missing(); len(all) != 1 || all[0].Tasks != 1 {
 		t.Errorf("later %v is remembered", all)
 	}

@@ -46,7 +46,8 @@ func (c *Core) IsCurrent(e *task.Event) bool {
 	return a != nil && a.ledger.IsCurrent(e)
 }
 
-// event gives an event to its sweep's ledger. One of a sweep that is in no store is dropped.
+// event gives an event to its sweep's ledger. One of a sweep that is in no store, or cannot be
+// read there, is dropped.
 func (c *Core) event(e *Event, done *Output) {
 	if task.Foreign(e.Version) {
 		c.dropVersion(&e.Event)
@@ -61,12 +62,8 @@ func (c *Core) event(e *Event, done *Output) {
 		return
 	}
 	a := c.sweeps[e.Sweep]
-	if c.damaged[e.Sweep] {
-		c.rows.Held = append(c.rows.Held, e.Event)
-		return
-	}
 	if a == nil {
-		if e.Sweep != "" && c.missing.note(e.Sweep, e.Worker, e.Index, false, c.now) {
+		if c.unknown[e.Sweep] && c.missing.note(e.Sweep, e.Worker, e.Index, false, c.now) {
 			c.logOf(c.workers[e.Worker], slog.LevelWarn,
 				"events of an unknown sweep are dropped", "worker", e.Worker,
 				"sweep", e.Sweep)

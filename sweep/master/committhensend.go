@@ -37,9 +37,6 @@ func (m *Master) commitThenSend(ctx context.Context, out core.Output, events boo
 // commit writes the rows of a step.
 func (m *Master) commit(ctx context.Context, rows *core.Rows) error {
 	begin := time.Now()
-	if err := m.hold(rows.Held); err != nil {
-		return err
-	}
 	if err := m.o.Store.Commit(ctx, rows); err != nil {
 		return fmt.Errorf("write the store: %w", err)
 	}

@@ -3,10 +3,8 @@ package master_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,8 +31,8 @@ func (s *site) replace(old, replacement string) {
 	s.must(os.WriteFile(file, changed, 0o600))
 }
 
-// TestDamagedSweep: a sweep whose record cannot be read stays as it is, and the others run. Once it
-// is repaired it goes on, with what its worker told meanwhile, however much that was.
+// TestDamagedSweep: a sweep whose record cannot be read is refused, and the others run. What a worker
+// runs of it is stopped, and what it says is dropped. Once it is repaired it goes on.
 func TestDamagedSweep(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -47,94 +45,28 @@ func TestDamagedSweep(t *testing.T) {
 	s.replace(`"definition":"broken"`, `"definition"!"broken"`)
 	s.start()
 	h.beat(says("1", 2, busy(g[0]))())
-	samples := h.event(task.SamplesEvent, g[0])
-	for n := range 200 { // each comes by itself
-		samples.Samples = []metric.Sample{{Name: "loss", Value: float64(n), Time: time.Now()}}
-		h.emit(samples)
-		_, err := s.master.Workers(t.Context())
-		s.must(err)
-	}
-	h.end(task.Success, g...)
+	h.toldStop(g[0])
+	h.end(task.Stopped, g...)
 	id := s.submit(1)
-	all := h.has(2)[1:]
-	h.end(task.Success, all...)
+	h.end(task.Success, h.has(2)[1])
 	s.becomes(id, core.Finished, "1 succeeded")
 	if text := s.log.String(); !strings.Contains(text, broken+" is damaged in "+store.File) ||
 		!strings.Contains(text, "restore the file") {
 		t.Errorf("the log is\n%s", text)
 	}
-	h.mu.Lock()
-	for _, c := range h.controls {
-		if c.Kind == task.StopControl {
-			t.Errorf("what runs is told to stop: %+v", c)
-		}
+	if missing := s.master.Missing(); len(missing) > 0 {
+		t.Errorf("%v are missing in the store", missing)
 	}
-	h.mu.Unlock()
 	if err := s.master.Cancel(t.Context(), broken, "test"); err == nil ||
 		!strings.Contains(err.Error(), "is damaged") {
 		t.Errorf("it is cancelled: %v", err)
 	}
 	s.replace(`"definition"!"broken"`, `"definition":"broken"`)
 	s.start()
+	h.joins("2", 2)
+	defer h.beating(says("2", 2))()
+	h.end(task.Success, h.has(3)[2])
 	s.becomes(broken, core.Finished, "1 succeeded")
-	sw, err := s.store.Sweep(t.Context(), broken)
-	s.must(err)
-	series, err := s.store.Series(t.Context(), sw, 0, 1)
-	s.must(err)
-	if len(series) != 200 {
-		t.Errorf("%d samples are kept", len(series))
-	}
-	if held, err := s.store.Held(); len(held) > 0 || err != nil {
-		t.Errorf("%v is held still: %v", held, err)
-	}
-}
-
-// TestHeldEventsWaitForTheirStore: what is held of a damaged sweep stays while the master runs on a
-// store without that sweep, no other sweep gets its name there, and it is taken up when the store
-// is back.
-func TestHeldEventsWaitForTheirStore(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	broken := s.submit(1, func(n *master.Submission) { n.Record.Recipe.Link = []string{"broken"} })
-	h := s.newHand("w1", 1)
-	g := h.has(1)
-	h.report(task.ClaimedEvent, g...)
-	h.report(task.StartedEvent, g...)
-	s.becomes(broken, core.Open, "1 running")
-	s.replace(`["broken"]`, `["broken"!`)
-	s.start()
-	h.end(task.Success, g...)
-	held := func() []string {
-		t.Helper()
-		all, err := s.store.Held()
-		s.must(err)
-		return all
-	}
-	s.poll("the end is held", func() bool { return len(held()) == 1 },
-		func() string { return fmt.Sprint(held()) })
-	s.must(s.end())
-	file := filepath.Join(s.folder, store.File)
-	s.must(os.Rename(file, file+".damaged"))
-	s.start()
-	if id := s.submit(1); id == broken {
-		t.Errorf("another sweep is named %s", id)
-	}
-	if all := held(); !slices.Equal(all, []string{broken}) {
-		t.Errorf("on a store without %s, %v is held", broken, all)
-	}
-	if text := s.log.String(); !strings.Contains(text, "events of a sweep are kept") ||
-		strings.Contains(text, "was repaired") {
-		t.Errorf("the log is\n%s", text)
-	}
-	s.must(s.end())
-	s.must(os.Rename(file+".damaged", file))
-	s.start()
-	s.replace(`["broken"!`, `["broken"]`)
-	s.start()
-	s.becomes(broken, core.Finished, "1 succeeded")
-	if all := held(); len(all) > 0 {
-		t.Errorf("%v is held still", all)
-	}
 }
 
 // ranked is a submission whose tasks are ranked by a metric.
@@ -164,7 +96,7 @@ func TestDamagedOpenTask(t *testing.T) {
 	s.replace(`["GPU-7"]`, `["GPU-7"!`)
 	s.start()
 	h.beat(says("1", 2, busy(g))())
-	h.end(task.Success, g)
+	h.end(task.Stopped, g)
 	id := s.submit(1)
 	h.end(task.Success, h.has(2)[1])
 	s.becomes(id, core.Finished, "1 succeeded")
@@ -178,6 +110,9 @@ func TestDamagedOpenTask(t *testing.T) {
 	}
 	s.replace(`["GPU-7"!`, `["GPU-7"]`)
 	s.start()
+	h.joins("2", 2)
+	defer h.beating(says("2", 2))()
+	h.end(task.Success, h.has(3)[2])
 	s.becomes(broken, core.Finished, "1 succeeded")
 }
 
@@ -255,19 +190,4 @@ func TestDamagedEndedSweep(t *testing.T) {
 	id := s.submit(1)
 	h.end(task.Success, h.has(2)[1])
 	s.becomes(id, core.Finished, "1 succeeded")
-	held := func(want ...string) {
-		t.Helper()
-		if have, err := s.store.Held(); err != nil || !slices.Equal(have, want) {
-			t.Errorf("%v is held: %v", have, err)
-		}
-	}
-	held(broken)
-	s.must(s.end())
-	s.start()
-	s.submit(1) // the master has begun
-	held(broken)
-	s.replace(`"definition"!"broken"`, `"definition":"broken"`)
-	s.start()
-	s.submit(1)
-	held()
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/store"
@@ -22,7 +20,7 @@ func (m *Master) load(ctx context.Context) error {
 		m.damage(d)
 	}
 	if m.vault == nil {
-		if err := m.openVault(unended); err != nil {
+		if err := m.openVault(unended, damaged); err != nil {
 			return err
 		}
 	}
@@ -43,8 +41,7 @@ func (m *Master) load(ctx context.Context) error {
 		}
 		sweeps = append(sweeps, l)
 	}
-	o := core.Options{Local: m.o.Local, Lease: m.o.Lease,
-		Damaged: slices.Sorted(maps.Keys(m.damaged))}
+	o := core.Options{Local: m.o.Local, Lease: m.o.Lease}
 	if m.core != nil {
 		o.Restarted, o.Memory = true, m.core.Memory()
 	}
@@ -60,7 +57,9 @@ func (m *Master) load(ctx context.Context) error {
 // read reads what the core needs of a sweep.
 func (m *Master) read(ctx context.Context, s store.Sweep) (core.Loaded, error) {
 	open, ahead, err := m.o.Store.Unfinished(ctx, s, s.Record.Ranges.At(s.Head.Issued))
-	if err != nil {
+	if d, ok := errors.AsType[*store.DamagedSweep](err); ok {
+		return core.Loaded{}, d
+	} else if err != nil {
 		return core.Loaded{}, fmt.Errorf("read the tasks of %s: %w", s.Head.ID, err)
 	}
 	l := core.Loaded{Seq: s.Seq, Record: s.Record, Head: s.Head, Open: open, CancelledEarly: ahead}
@@ -79,9 +78,6 @@ func (m *Master) add(ctx context.Context, id string) (string, error) {
 	}
 	if m.core.Has(s.Head.ID) {
 		return s.Head.ID, nil
-	}
-	if d := m.damaged[s.Head.ID]; d != nil { // it may have been repaired since
-		return "", d
 	}
 	l, err := m.read(ctx, s)
 	if err != nil {
@@ -126,8 +122,7 @@ func (m *Master) lookUpRunning(ctx context.Context, in *core.Input, h *task.Hear
 }
 
 func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event) error {
-	if e.Sweep == "" || task.Foreign(e.Version) || in.Unknown[e.Sweep] ||
-		m.damaged[e.Sweep] != nil {
+	if e.Sweep == "" || task.Foreign(e.Version) || in.Unknown[e.Sweep] {
 		return nil
 	}
 	if !m.core.Has(e.Sweep) {
@@ -139,7 +134,11 @@ func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event)
 			mark(&in.Unknown, e.Sweep)
 			return nil
 		}
-		if damaged, err := m.isDamaged(ctx, e.Sweep); damaged || err != nil {
+		_, err = m.add(ctx, e.Sweep)
+		if d, ok := errors.AsType[*store.DamagedSweep](err); ok {
+			m.damage(d)
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}

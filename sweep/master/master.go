@@ -65,10 +65,6 @@ type Master struct {
 	// pausedUntil is until when nothing is decided, after a panic, but for what comes in.
 	pausedUntil time.Time
 	supplied    bool // after the last step: every worker has enough at hand
-	// damaged are sweeps that are left alone, and notHeld those of them of which not everything
-	// that workers tell can be held.
-	damaged map[string]*store.DamagedSweep
-	notHeld map[string]bool
 }
 
 // sweepStore finds sweeps by their ids. Sweep searches all of them for one that may be meant, where
@@ -89,7 +85,6 @@ func New(o Options) *Master {
 		o.Now = time.Now
 	}
 	m := &Master{o: o, sweeps: o.Store, calls: make(chan call), ended: make(chan struct{}),
-		damaged: map[string]*store.DamagedSweep{}, notHeld: map[string]bool{},
 		exitErr: ErrStopped, started: time.Now(), metrics: newMetrics()}
 	m.outbox.init(o.Queue, o.Log)
 	return m
@@ -107,9 +102,6 @@ func (m *Master) Run(ctx context.Context) (err error) {
 	in, end := m.inputs(ctx)
 	defer end()
 	if err := m.load(context.WithoutCancel(ctx)); err != nil {
-		return err
-	}
-	if err := m.replayHeld(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	var last stepInput

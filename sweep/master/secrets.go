@@ -12,13 +12,13 @@ import (
 )
 
 // openVault opens the folder of secrets and drops those that no sweep needs any more.
-func (m *Master) openVault(unended []store.Sweep) (err error) {
+func (m *Master) openVault(unended []store.Sweep, damaged []*store.DamagedSweep) (err error) {
 	if m.o.Secrets == "" || m.o.Local {
 		return nil
 	}
 	needed := map[string]bool{}
-	for id := range m.damaged {
-		needed[id] = true
+	for _, d := range damaged {
+		needed[d.ID] = true
 	}
 	for _, s := range unended {
 		needed[s.Head.ID] = true

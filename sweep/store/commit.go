@@ -13,8 +13,8 @@ import (
 	"mlframework/sweep/core"
 )
 
-// Commit writes the rows of a step, except Held, in one transaction. If it returns nil, all of them
-// are on disk; otherwise none is, and the store remains usable. It does not end with ctx.
+// Commit writes the rows of a step in one transaction. If it returns nil, all of them are on disk;
+// otherwise none is, and the store remains usable. It does not end with ctx.
 func (s *Store) Commit(ctx context.Context, rows *core.Rows) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := s.Check(); err != nil {

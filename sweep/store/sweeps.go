@@ -47,8 +47,7 @@ type NewSweep struct {
 	Code           string // of the record's revision
 }
 
-// Add keeps a new sweep and gives it the next number of its definition, but for those of sweeps of
-// which events are held, which may be in another store. An idempotency key that was
+// Add keeps a new sweep and gives it the next number of its definition. An idempotency key that was
 // used before adds nothing and returns the sweep it made then.
 func (s *Store) Add(ctx context.Context, n NewSweep) (added Sweep, err error) {
 	r, submitted := n.Record, n.Submitted.UTC().Truncate(time.Microsecond)
@@ -70,16 +69,6 @@ func (s *Store) Add(ctx context.Context, n NewSweep) (added Sweep, err error) {
 			`SELECT max(coalesce(max(number), 0) + 1, ?) FROM sweeps WHERE definition = ?`,
 			n.MinNumber, definition).Scan(&number); err != nil {
 			return err
-		}
-		for {
-			held, err := s.isHeld(task.SweepID(definition, number))
-			if err != nil {
-				return err
-			}
-			if !held {
-				break
-			}
-			number++
 		}
 		added = Sweep{Definition: definition, Record: r, Head: core.Head{
 			ID: task.SweepID(definition, number), State: core.Open, Submitted: submitted,
