@@ -49,28 +49,25 @@ func keyed(image string) string {
 	return name
 }
 
-// Keyed are the images as they may stand in keys of tasks that ran in one of them: digests, and
-// names for what older programs recorded. Without an image it is "" alone, for what runs in no
-// container.
+// Keyed are the images as they stand in keys of tasks that ran in one of them. Without an image it
+// is "" alone, for what runs in no container.
 func (i Images) Keyed() []string {
 	if len(i) == 0 {
 		return []string{""}
 	}
 	var all []string
 	for image := range i {
-		name, _, _ := strings.Cut(image, "@")
-		all = append(all, name, keyed(image))
+		all = append(all, keyed(image))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
 // KeyedOn is the image as it stands in keys of the tasks that a worker ran; false when it ran the
-// sweep in several images, or it is not known in which. Of a record of an older program it is the
-// name in tasks.yml.
+// sweep in several images, or it is not known in which.
 func (r Record) KeyedOn(worker string) (image string, known bool) {
 	if len(r.Images) == 0 {
-		return r.Image, true
+		return "", true
 	}
 	for name, workers := range r.Images {
 		switch {

@@ -31,8 +31,6 @@ type Record struct {
 	// Overrides are those of the command line to that file at submission, and options of later
 	// extensions; nil: none.
 	Overrides *space.Change `json:"overrides,omitempty"`
-	// Image is what tasks.yml said, not what ran, in records of older programs.
-	Image string `json:"image,omitempty"`
 	// Earlier is what attempts ran with before its revision or settings changed, oldest first.
 	Earlier []Earlier `json:"earlier,omitempty"`
 	Images  Images    `json:"images,omitempty"` // that attempts ran in

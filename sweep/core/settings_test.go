@@ -131,7 +131,7 @@ func TestSettingsOf(t *testing.T) {
 		hour     int
 		want     string
 	}{{"a", 0, "1"}, {"a", 2, "1"}, {"b", 1, "2"}, {"b", 2, "3"}, {"b", 9, "3"}, {"a", 3, "4"},
-		{"of an older program", 2, "3"}, {"of an older program", 5, "4"}} {
+		{"unknown", 2, "3"}, {"unknown", 5, "4"}} {
 		if got := r.SettingsOf(core.Attempt{Revision: c.revision,
 			Started: at(c.hour)}).Env["V"]; got != c.want {
 			t.Errorf("revision %s at %d ran with %s, not %s", c.revision, c.hour, got, c.want)

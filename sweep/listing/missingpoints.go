@@ -39,7 +39,7 @@ func (a *Archive) Missing(ctx context.Context, r core.Record, code string,
 	slices.Reverse(sweeps) // the newest first
 	same = append(slices.Clone(same), r.Recipe.Revision)
 	f := successFinder{store: a.Store, damaged: map[string]bool{}}
-	done, err := f.succeeded(ctx, sweeps, code, same, len(r.Images) == 0)
+	done, err := f.succeeded(ctx, sweeps, code, same)
 	switch {
 	case err != nil:
 		return m, err
@@ -83,11 +83,9 @@ type successFinder struct {
 	damaged map[string]bool // sweeps of which not all could be read
 }
 
-// succeeded collects the keys of all tasks that succeeded with some code. Bare says that tasks run
-// in no container here: then what older programs recorded as the image, which is what tasks.yml
-// said, did not count.
+// succeeded collects the keys of all tasks that succeeded with some code.
 func (f *successFinder) succeeded(ctx context.Context, sweeps []store.Listed, code string,
-	same []string, bare bool) (map[task.Key]struct{}, error) {
+	same []string) (map[task.Key]struct{}, error) {
 	keys := map[task.Key]struct{}{}
 	for _, l := range sweeps {
 		codes, err := f.store.Codes(ctx, store.Sweep{Seq: l.Seq})
@@ -106,7 +104,7 @@ func (f *successFinder) succeeded(ctx context.Context, sweeps []store.Listed, co
 			if err != nil {
 				return nil, err
 			}
-			image, known := imageOf(t, bare)
+			image, known := t.record.KeyedOn(t.Attempt.Worker)
 			if known && codes[t.Attempt.Revision] == code {
 				recipe := t.record.Recipe
 				settings := t.record.SettingsOf(t.Attempt)
@@ -125,14 +123,6 @@ func hidden(points *core.Points, r task.Recipe, index int64) []space.Assignment 
 		return nil
 	}
 	return points.Given(index)
-}
-
-// imageOf returns the image that a task ran in, as it stands in keys; false when it is not known.
-func imageOf(t success, bare bool) (image string, known bool) {
-	if bare && len(t.record.Images) == 0 {
-		return "", true
-	}
-	return t.record.KeyedOn(t.Attempt.Worker)
 }
 
 // success is a task that succeeded.
@@ -243,7 +233,7 @@ func (f *successFinder) because(ctx context.Context, sweeps []store.Listed, r co
 // decide what a task computes.
 func difference(now core.Record, t success) string {
 	old := t.record
-	image, known := imageOf(t, len(now.Images) == 0)
+	image, known := old.KeyedOn(t.Attempt.Worker)
 	switch {
 	case !slices.Equal(now.Recipe.Command, old.Recipe.Command) || now.Style != old.Style ||
 		now.Recipe.ReadsParameters != old.Recipe.ReadsParameters ||

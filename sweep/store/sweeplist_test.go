@@ -10,14 +10,13 @@ import (
 	"mlframework/sweep/store"
 )
 
-// recordsToList returns records of several programs: an image of an older one, images by worker, a
-// priority.
+// recordsToList returns records of several kinds: without a revision, images by worker, a priority.
 func recordsToList() (all []core.Record) {
 	plain, ranked, imaged, old := newRecord(), newRecord(), newRecord(), newRecord()
 	ranked.Priority, ranked.Project = -7, `/home/änna/a "project" </x>`
 	imaged.Images = core.Images{"z@sha256:1": {"gpu1"}, "a@sha256:2": {"gpu1", "gpu2"},
 		"Z": {"gpu3"}}
-	old.Image, old.Recipe.Revision = "python", ""
+	old.Recipe.Revision = ""
 	return []core.Record{plain, ranked, imaged, old}
 }
 

@@ -29,8 +29,7 @@ func TestAdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Ranges, r.Retry, r.MaxFailures = core.Ranges{{From: 1, To: 3}}, task.Retry{Lost: 3}, 9
-	r.Style, r.EachWorker, r.Project, r.Image = space.Style{Space: true}, true, "/home/anna/p",
-		"python"
+	r.Style, r.EachWorker, r.Project = space.Style{Space: true}, true, "/home/anna/p"
 	r.Recipe = task.Recipe{Definition: "train", Command: []string{"a", "{host}"},
 		Env: map[string]string{"A": "b"}, Secrets: []string{"S"},
 		Revision: "r1", Outputs: []string{"o"}, Timeout: time.Hour, Grace: time.Second,

@@ -91,31 +91,3 @@ func TestImages(t *testing.T) {
 		t.Errorf("a client says what will run: %v", err)
 	}
 }
-
-// What an older program recorded as the image is what tasks.yml said: the name counts where tasks
-// run in a container, and nothing where they do not.
-func TestImagesOfOlderPrograms(t *testing.T) {
-	t.Parallel()
-	for image, want := range map[string]int64{"python:3.12@sha256:1": 0, "python:3.13@sha256:1": 1,
-		"": 0} {
-		s := newSite(t)
-		h := s.hire("w1", 1, well)
-		sub := submission(t, 1)
-		sub.Record.Image = "python:3.12"
-		made, err := s.client.Submit(t.Context(), sub, "", "")
-		s.must(err)
-		s.becomes(made.ID, map[string]int64{"succeeded": 1})
-		h.fire()
-		s.hireThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "2", Image: image}, well)
-		s.until("the master knows its image", func() bool {
-			all, err := s.client.Workers(t.Context())
-			s.must(err)
-			return image == "" || all[0].Image != nil
-		})
-		m, err := s.client.Missing(t.Context(), submission(t, 1).Record, "c1")
-		s.must(err)
-		if n := m.Ranges.Len(); n != want || m.All {
-			t.Errorf("in %q %d are missing, not %d", image, n, want)
-		}
-	}
-}
