@@ -7,26 +7,15 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// The versions of the form in which spaces are stored, each written where it is needed: programs
-// refuse what is newer than they are. Sweeps outlive releases: a change of the form below, or of
-// the points that it stands for, needs a new version, and the reader must go on reading the old
-// ones.
-const (
-	// VersionPlain is that of all combinations of parameters.
-	VersionPlain = 1
-	// VersionSpelled is that of a space with a value that a string or a boolean does not tell: a
-	// spelled one.
-	VersionSpelled = 2
-	// VersionRules is that of a space that is more than all combinations of its parameters.
-	VersionRules = 3
-)
+// version is that of the form in which spaces are stored: it counts up with each change of the form
+// below, or of the points that it stands for. Others are refused.
+const version = 1
 
-// persisted is a space as it is stored, not expanded. DO NOT CHANGE without a new version.
+// persisted is a space as it is stored, not expanded.
 type persisted struct {
 	Version    int                  `json:"version"`
 	Parameters []persistedParameter `json:"parameters"`
@@ -44,8 +33,7 @@ type persistedParameter struct {
 }
 
 // MarshalJSON gives the form in which a space is stored. It is not expanded: an interval of 10^12
-// values is three numbers. UnmarshalJSON of this and every later release makes the same points of
-// it.
+// values is three numbers.
 func (s *Space) MarshalJSON() ([]byte, error) {
 	all := make([]persistedParameter, len(s.plan.parameters))
 	for i, p := range s.plan.parameters {
@@ -59,24 +47,11 @@ func (s *Space) MarshalJSON() ([]byte, error) {
 			all[i].Values = p.values
 		}
 	}
-	form := persisted{Version: s.Version(), Parameters: all}
-	if form.Version >= VersionRules {
+	form := persisted{Version: version, Parameters: all}
+	if !s.plain() || len(s.plan.repeats) > 0 {
 		form.storedRules = s.stored()
 	}
 	return json.Marshal(form)
-}
-
-// Version returns that of the form in which the space is stored: the first whose programs read it.
-func (s *Space) Version() int {
-	if !s.plain() || len(s.plan.repeats) > 0 {
-		return VersionRules
-	}
-	for _, p := range s.plan.parameters {
-		if slices.ContainsFunc(p.values, func(v value) bool { return v.spelled() != nil }) {
-			return VersionSpelled
-		}
-	}
-	return VersionPlain
 }
 
 // UnmarshalJSON replaces the space by one that MarshalJSON wrote. Content of another version and
@@ -92,16 +67,15 @@ func (s *Space) UnmarshalJSON(data []byte) error {
 }
 
 func unmarshal(data []byte) (*Space, error) {
-	var version struct{ Version *int }
-	if err := json.Unmarshal(data, &version); err != nil {
+	var stored struct{ Version *int }
+	if err := json.Unmarshal(data, &stored); err != nil {
 		return nil, err
 	}
-	if version.Version == nil {
+	if stored.Version == nil {
 		return nil, errors.New("it has no version")
 	}
-	if *version.Version < VersionPlain || *version.Version > VersionRules {
-		return nil, fmt.Errorf("its version is %d, this program knows %d to %d", *version.Version,
-			VersionPlain, VersionRules)
+	if *stored.Version != version {
+		return nil, fmt.Errorf("its version is %d, this program knows %d", *stored.Version, version)
 	}
 	var form persisted
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -112,13 +86,16 @@ func unmarshal(data []byte) (*Space, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows it")
 	}
-	if form.Version >= VersionRules {
+	if form.hasRules() {
 		return opened.open(data, form.space)
 	}
 	return form.space()
 }
 
-func (form persisted) space() (*Space, error) {
+// hasRules reports whether a space is more than all combinations of its parameters.
+func (form *persisted) hasRules() bool { return !reflect.ValueOf(form.storedRules).IsZero() }
+
+func (form *persisted) space() (*Space, error) {
 	parameters := make([]parameter, len(form.Parameters))
 	for i, stored := range form.Parameters {
 		p, err := stored.parameter()
@@ -127,14 +104,9 @@ func (form persisted) space() (*Space, error) {
 		}
 		parameters[i] = p
 	}
-	p := plan{parameters: parameters}
-	if form.Version >= VersionRules {
-		var err error
-		if p, err = form.restore(parameters); err != nil {
-			return nil, err
-		}
-	} else if !reflect.ValueOf(form.storedRules).IsZero() {
-		return nil, fmt.Errorf("version %d has no rules", form.Version)
+	p, err := form.restore(parameters)
+	if err != nil {
+		return nil, err
 	}
 	s, err := build(p)
 	if over, is := errors.AsType[overflow](err); is {
@@ -143,7 +115,7 @@ func (form persisted) space() (*Space, error) {
 	if n := len(p.kept); err == nil && n > 0 && p.kept[n-1] >= s.described() {
 		return nil, errors.New("it has not all the points that it keeps")
 	}
-	if err == nil && form.Version >= VersionRules && s.Len() != form.Count {
+	if err == nil && form.hasRules() && s.Len() != form.Count {
 		return nil, fmt.Errorf("this program makes %d points of it, the one that stored it made %d",
 			s.Len(), form.Count)
 	}

@@ -10,7 +10,7 @@ import (
 	"mlframework/sweep/space"
 )
 
-// The stored form is a contract: sweeps are reopened years later.
+// The stored form is a contract: what it stands for changes with its version only.
 func TestStoredForm(t *testing.T) {
 	t.Parallel()
 	s := read(t,
@@ -36,11 +36,11 @@ func TestStoredFormOfRules(t *testing.T) {
 	for file, want := range map[string]string{
 		"a: [1, 2]\nb: [1, 2]\no: [sgd, adam]\nm: '7'\ns: [1, 2]\n---\nzip: [[a, b]]\nwhere: a * " +
 			"s <= 2\nwhen: {m: o == 'sgd'}\nexclude: [{o: [adam], s: 2}, a = 9]\n" +
-			"include: [{a: 0.5, b: 1, o: adam, s: 1}]\nrepeat: s\nsample: 3\nseed: 7\n": `{"version":3,"parameters":[{"name":"a","values":["1","2"]},` +
+			"include: [{a: 0.5, b: 1, o: adam, s: 1}]\nrepeat: s\nsample: 3\nseed: 7\n": `{"version":1,"parameters":[{"name":"a","values":["1","2"]},` +
 			`{"name":"b","values":["1","2"]},{"name":"o","values":["sgd","adam"]},{"name":"m","value":{"text":"7"}},{"name":"s","values":["1","2"]}],` +
 			`"zip":[["a","b"]],"rules":[{"where":"a * s \u003c= 2"},{"when":"o == 'sgd'","parameter":"m"},{"values":[{"parameter":"o","values":["adam"]},` +
 			`{"parameter":"s","values":["2"]}]},{"exclude":"a = 9"}],"include":[["0.5","1","adam",null,"1"]],"repeat":["s"],"sample":{"points":3,"seed":7},"count":5}`,
-		"- {a: 1, b: true}\n- {a: 2}\n": `{"version":3,"parameters":[{"name":"a","values":["1","2"]},{"name":"b","values":[true]}],` +
+		"- {a: 1, b: true}\n- {a: 2}\n": `{"version":1,"parameters":[{"name":"a","values":["1","2"]},{"name":"b","values":[true]}],` +
 			`"listed":{"parameters":["a","b"],"rows":[[0,0],[1,-1]]},"count":2}`,
 	} {
 		s := read(t, file)
@@ -60,14 +60,14 @@ func TestStoredFormOfRules(t *testing.T) {
 	}
 	got, err := json.Marshal(parts[0])
 	if want :=
-		`{"version":3,"parameters":[{"name":"a","interval":["0","100"]}],"kept":"AAQuAQ","count":5}`; err != nil || string(got) != want {
+		`{"version":1,"parameters":[{"name":"a","interval":["0","100"]}],"kept":"AAQuAQ","count":5}`; err != nil || string(got) != want {
 		t.Errorf("a part is %s, want %s: %v", got, want, err)
 	}
 }
 
 func TestStoredRulesAreRefused(t *testing.T) {
 	t.Parallel()
-	const a = `{"version":3,"parameters":[{"name":"a","values":["1","2"]},{"name":"b","values":["1","2","3"]}],`
+	const a = `{"version":1,"parameters":[{"name":"a","values":["1","2"]},{"name":"b","values":["1","2","3"]}],`
 	for stored, want := range map[string]string{
 		a + `"rules":[{"where":"a > 1"}],"count":6}`:                                       "this program makes 3 points of it, the one that stored it made 6",
 		a + `"rules":[{"where":"c > 1"}],"count":6}`:                                       `it has no parameter "c"`,
@@ -90,7 +90,6 @@ func TestStoredRulesAreRefused(t *testing.T) {
 		a + `"kept":"!","count":6}`:                                                        "illegal base64",
 		a + `"kept":"AA","count":6}`:                                                       "its list of kept points is not one",
 		a + `"kept":"AAk","count":9}`:                                                      "it has not all the points that it keeps",
-		`{"version":1,"parameters":[],"limit":3}`:                                          "version 1 has no rules",
 	} {
 		var s space.Space
 		if err := json.Unmarshal([]byte(stored), &s); err == nil ||
@@ -141,7 +140,7 @@ func TestStoredFormRefusesWhatItDidNotWrite(t *testing.T) {
 		`{}`:                      "it has no version",
 		`[]`:                      "cannot unmarshal array",
 		`{"version":"1"}`:         "cannot unmarshal string",
-		`{"version":4}`:           "its version is 4, this program knows 1 to 3",
+		`{"version":4}`:           "its version is 4, this program knows 1",
 		`{"version":1,"x":1}`:     `unknown field "x"`,
 		parameter(`{"name":"a"}`): `parameter "a": it must have one of value, values and interval`,
 		parameter(
@@ -211,9 +210,9 @@ func FuzzStored(f *testing.F) {
 	f.Add([]byte(`{"version":1,"parameters":[{"name":"e","interval":["0","1e12","0.5"]}]}`))
 	f.Add([]byte(`{"version":1,"parameters":null}`))
 	f.Add([]byte(
-		`{"version":3,"parameters":[{"name":"a","values":["1","2"]},{"name":"b","values":["1","2"]}],"rules":[{"where":"a < b"}],"kept":"AAE","count":1}`))
+		`{"version":1,"parameters":[{"name":"a","values":["1","2"]},{"name":"b","values":["1","2"]}],"rules":[{"where":"a < b"}],"kept":"AAE","count":1}`))
 	f.Add([]byte(
-		`{"version":3,"parameters":[{"name":"a","values":["1","2"]}],"listed":{"parameters":["a"],"rows":[[0],[1],[-1]]},"limit":2,"count":2}`))
+		`{"version":1,"parameters":[{"name":"a","values":["1","2"]}],"listed":{"parameters":["a"],"rows":[[0],[1],[-1]]},"limit":2,"count":2}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var s space.Space
 		if err := json.Unmarshal(data, &s); err != nil {

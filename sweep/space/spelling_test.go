@@ -81,10 +81,6 @@ func TestQuotedNumbersAreText(t *testing.T) {
 			t.Errorf("text that looks like a number: %q", got)
 		}
 	}
-	if plain := read(t, "a: [10, x, true]\n"); plain.Version() != space.VersionPlain ||
-		s.Version() != space.VersionSpelled {
-		t.Error("which spaces only newer programs read")
-	}
 }
 
 func TestNumber(t *testing.T) {

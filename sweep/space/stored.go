@@ -11,9 +11,8 @@ import (
 	"mlframework/sweep/expr"
 )
 
-// storedRules is what version 3 has beside the parameters. Rules are kept as they are written: this
-// release and every later one makes the same points of them, which Count tests. DO NOT CHANGE
-// without a new version.
+// storedRules is what a space has beside its parameters. Rules are kept as they are written: a
+// program that makes other points of them has another version, which Count tests.
 type storedRules struct {
 	Listed  *storedList  `json:"listed,omitempty"`
 	Zip     [][]string   `json:"zip,omitempty"`
