@@ -28,7 +28,7 @@ var shared = broker.Shared{Options: broker.Options{TLS: true}}
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		_ = f.Value.Set("4") // a number is valid; the tests mostly wait for processes
+		_ = f.Value.Set("6") // a number is valid; the tests mostly wait for processes
 	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "sweepd-test-")

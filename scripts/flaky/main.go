@@ -12,10 +12,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -25,7 +27,8 @@ import (
 var inexcusable = []string{
 	"WARNING: DATA RACE",
 	"found unexpected goroutines", // goleak
-	"panic: ",                     // also a time limit: "panic: test timed out after 25m0s"
+	"panic: ",                     // also a time limit: "panic: test timed out after 15m0s"
+	"fatal error: ",               // of Go's runtime
 	"violations of what is promised",
 }
 
@@ -52,10 +55,10 @@ func main() {
 
 // report prints the tests that failed and passed later. The error names what cannot be excused.
 func report(out io.Writer, events io.Reader) error {
-	output := map[name]string{} // of the run that is under way
-	failures := map[name]string{}
-	failedIn := map[string]int{} // tests that failed, by package, in its run under way
-	var flaky []name
+	output := map[name]*strings.Builder{} // of the newest run
+	failures := map[name]string{}         // of tests that have not passed since
+	failedIn := map[string]int{}          // tests that failed, by package, in its newest run
+	flaky := map[name]string{}
 	var errs []error
 	for decoder := json.NewDecoder(events); ; {
 		var e event
@@ -65,35 +68,48 @@ func report(out io.Writer, events io.Reader) error {
 			return fmt.Errorf("read events of go test: %w", err)
 		}
 		n := name{e.Package, e.Test}
+		if output[n] == nil {
+			output[n] = new(strings.Builder)
+		}
 		switch e.Action {
 		case "start", "run":
-			output[n] = ""
+			output[n].Reset()
 		case "output":
-			output[n] += e.Output
+			output[n].WriteString(e.Output)
 		case "pass":
-			if _, failed := failures[n]; failed && n.test != "" {
-				flaky = append(flaky, n)
+			if text, failed := failures[n]; failed {
+				flaky[n] = text
+				delete(failures, n)
 			}
 		case "fail":
-			errs = append(errs, excuse(n, output[n]))
-			if failures[n] = output[n]; n.test != "" {
+			text := output[n].String()
+			errs = append(errs, excuse(n, text))
+			if n.test != "" {
+				failures[n] = text
 				failedIn[n.pkg]++
 				continue
 			}
 			if failedIn[n.pkg] == 0 {
-				errs = append(errs, fmt.Errorf("%s failed, but none of its tests: %s", n.pkg, output[n]))
+				errs = append(errs, fmt.Errorf("%s failed, but none of its tests: %s", n.pkg, text))
 			}
 			failedIn[n.pkg] = 0
 		}
 	}
-	slices.SortFunc(flaky, func(a, b name) int {
-		return strings.Compare(a.pkg+" "+a.test, b.pkg+" "+b.test)
-	})
-	for _, n := range slices.Compact(flaky) {
+	for _, n := range inOrder(flaky) {
 		fmt.Fprintf(out, "FLAKY: %s in %s failed, and passed when it was run again:\n%s\n", n.test,
-			n.pkg, failures[n])
+			n.pkg, flaky[n])
+	}
+	for _, n := range inOrder(failures) { // also one that was skipped when it was run again
+		errs = append(errs, fmt.Errorf("%s %s failed, and has not passed since", n.pkg, n.test))
 	}
 	return errors.Join(errs...)
+}
+
+// inOrder returns the keys, sorted.
+func inOrder(all map[name]string) []name {
+	return slices.SortedFunc(maps.Keys(all), func(a, b name) int {
+		return cmp.Or(strings.Compare(a.pkg, b.pkg), strings.Compare(a.test, b.test))
+	})
 }
 
 // excuse returns an error if a failure counts whatever happens later.
