@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,12 @@ func (i Image) Digest(ref string) (digest string) {
 		}
 	}
 	return digest
+}
+
+// Has reports whether the image has a digest in the repository of ref. It has several there when the
+// same image was published again.
+func (i Image) Has(ref, digest string) bool {
+	return slices.Contains(i.Digests, AtDigest(ref, digest)) || i.Digest(ref) == digest
 }
 
 // repository is a reference without tag and digest.

@@ -84,7 +84,7 @@ func (m *maker) pin() {
 func WithImage(pin layout.RecordImage, i docker.Image, arch string) layout.RecordImage {
 	digest := i.Digest(pin.Ref)
 	pin.Digest = cmp.Or(pin.Digest, digest)
-	if (digest == "" || digest != pin.Digest) && !slices.Contains(pin.IDs[arch], i.ID) {
+	if (digest == "" || !i.Has(pin.Ref, pin.Digest)) && !slices.Contains(pin.IDs[arch], i.ID) {
 		ids := maps.Clone(pin.IDs)
 		if ids == nil {
 			ids = map[string][]string{}
@@ -98,7 +98,7 @@ func WithImage(pin layout.RecordImage, i docker.Image, arch string) layout.Recor
 // Pins reports whether an image is the one for which a pinned reference stands. One of which
 // nothing is known yet is.
 func Pins(pin layout.RecordImage, i docker.Image, arch string) bool {
-	return pin.Name(arch) == "" || pin.Digest != "" && i.Digest(pin.Ref) == pin.Digest ||
+	return pin.Name(arch) == "" || pin.Digest != "" && i.Has(pin.Ref, pin.Digest) ||
 		slices.Contains(pin.IDs[arch], i.ID)
 }
 

@@ -123,6 +123,32 @@ lines"""`,
 	}
 }
 
+// Values that nobody sets keep their meaning, whatever their style.
+func TestFillKeepsOtherValues(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"null in a flow":      "lr: 1\nopt: {sched: , wd: 1}\nset: {a, b}\n",
+		"time in a flow":      "lr: 1\nopt: {at: 2001-12-14 21:59:43, list: [2001-12-14 21:59:43]}\n",
+		"folded text":         "lr: 1\ntext: >\n  one\n  line\n\n    further in\n    again\n\n  end\n",
+		"folded text, kept":   "lr: 1\ntext: >+\n  one\n  line\n\nend: 1\n",
+		"folded text, spaces": "lr: 1\ntext: >2\n   one\n   line\n",
+	} {
+		var want, got map[string]any
+		if err := yaml.Unmarshal([]byte(text), &want); err != nil {
+			t.Fatal(err)
+		}
+		want["lr"] = 2
+		filled, _, err := argv.Fill(task.File{From: "c.yaml", To: "c.yaml"}, []byte(text),
+			given("lr=2"), nil)
+		if err != nil || yaml.Unmarshal(filled, &got) != nil {
+			t.Fatalf("%s: %s, %v", name, filled, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s\nwant -, got +\n%s", name, filled, diff)
+		}
+	}
+}
+
 // Files as public training programs have them keep all but what is set.
 func TestFillPublicFiles(t *testing.T) {
 	t.Parallel()

@@ -130,7 +130,7 @@ func (d *document) own(name string) (path []*yaml.Node, rest string) {
 	}
 	for _, n := range path {
 		if n.Kind == yaml.AliasNode {
-			own := clone(n.Alias)
+			own := d.clone(n.Alias)
 			own.HeadComment, own.LineComment, own.FootComment = n.HeadComment, n.LineComment,
 				n.FootComment
 			own.Line, own.Column = n.Line, n.Column
@@ -141,14 +141,29 @@ func (d *document) own(name string) (path []*yaml.Node, rest string) {
 	return path, rest
 }
 
-// clone copies a node and all below it, but for anchors.
-func clone(n *yaml.Node) *yaml.Node {
+// clone copies a node and all below it, but for anchors. An alias stays one, unless its name is that
+// of two anchors: where the copy stands, it may be that of the other.
+func (d *document) clone(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode && anchors(d.top(), n.Value) > 1 {
+		return d.clone(n.Alias)
+	}
 	c := *n
 	c.Anchor, c.Content = "", nil
 	for _, below := range n.Content {
-		c.Content = append(c.Content, clone(below))
+		c.Content = append(c.Content, d.clone(below))
 	}
 	return &c
+}
+
+// anchors counts the anchors with a name.
+func anchors(n *yaml.Node, name string) (count int) {
+	if n.Anchor == name {
+		count++
+	}
+	for _, below := range n.Content {
+		count += anchors(below, name)
+	}
+	return count
 }
 
 // add adds a key below the longest part of it that the file has.

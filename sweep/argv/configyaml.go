@@ -86,11 +86,34 @@ func text(s string) *yaml.Node {
 
 func writeYAML(document *yaml.Node) ([]byte, error) {
 	plainMerges(document)
+	keepMeaning(document)
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)
 	err := errors.Join(encoder.Encode(document), encoder.Close())
 	return b.Bytes(), err
+}
+
+// keepMeaning rewrites values that the library would write with another meaning, and reports whether
+// a node has to be in block style: in flow style, the library quotes an empty value and a plain one
+// with a colon, such as a time. It also breaks the lines of folded text anew.
+func keepMeaning(n *yaml.Node) (block bool) {
+	if n.Kind == yaml.ScalarNode {
+		if n.Value == "" && n.ShortTag() == "!!null" {
+			n.Value = "null"
+		}
+		if n.Style&yaml.FoldedStyle != 0 {
+			n.Style = n.Style&^yaml.FoldedStyle | yaml.LiteralStyle
+		}
+		return n.Style == 0 && strings.Contains(n.Value, ":")
+	}
+	for _, c := range n.Content {
+		block = keepMeaning(c) || block
+	}
+	if block {
+		n.Style &^= yaml.FlowStyle
+	}
+	return block
 }
 
 // plainMerges leaves the << of merges without their tag, which the library would write out.

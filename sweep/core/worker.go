@@ -16,7 +16,7 @@ type WorkerRecord struct {
 	Program     string // version
 	Started     int    // slots that it was started with
 	Drained     bool   // it was asked to take nothing new
-	DrainedFor  string // why: ForReplacement, or "": a person asked, or an earlier release did
+	DrainedFor  string // why: ForReplacement, or "": a person asked
 	Slots       int    // that were asked for; 0: as started
 	Image       string // as in its heartbeats
 	Environment string // as in its heartbeats

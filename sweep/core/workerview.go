@@ -44,7 +44,7 @@ type Worker struct {
 	// Wanted is the slots that were asked for; null: those that the worker was started with.
 	Wanted *int `json:"wanted_slots"`
 	// GPUs are those that its attempts may get, as of its last heartbeat; [] if there are none,
-	// null if nothing was heard of it or its program hands out none, being older.
+	// null if nothing was heard of it or its program speaks another version.
 	GPUs []task.GPU `json:"gpus"`
 	// GPUFault is why its GPUs cannot be listed, or are not yet, as of its last heartbeat; null:
 	// GPUs has all.

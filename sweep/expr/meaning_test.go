@@ -9,7 +9,7 @@ import (
 
 // What an expression means is a contract: the rules of stored sweeps are evaluated again by every
 // later release, which has to make the same points of them. A line that changes here needs a new
-// version of the stored form of a space, whose reader keeps this meaning for the versions before.
+// version of the stored form of a space.
 //
 // The characters are what Match says of each value of a with each of b: 1 holds, 0 does not, e is
 // an error.

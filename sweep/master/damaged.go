@@ -1,4 +1,4 @@
-// What cannot be read in the store is left alone, and the rest goes on.
+// What cannot be read in the store is refused, and the rest goes on.
 
 package master
 

@@ -100,7 +100,7 @@ func TestDamagedOpenTask(t *testing.T) {
 	id := s.submit(1)
 	h.end(task.Success, h.has(2)[1])
 	s.becomes(id, core.Finished, "1 succeeded")
-	want := broken + " is damaged in store.db and stays as it is: task 0 cannot be read: "
+	want := broken + " is damaged in store.db and cannot go on: task 0 cannot be read: "
 	if all := s.master.Damaged(); len(all) != 1 || !strings.HasPrefix(all[0].Error(), want) {
 		t.Errorf("people are told of %v", all)
 	}

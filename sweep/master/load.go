@@ -122,7 +122,8 @@ func (m *Master) lookUpRunning(ctx context.Context, in *core.Input, h *task.Hear
 }
 
 func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event) error {
-	if e.Sweep == "" || task.Foreign(e.Version) || in.Unknown[e.Sweep] {
+	if e.Sweep == "" || task.Foreign(e.Version) || in.Unknown[e.Sweep] ||
+		m.notices.hasDamaged(e.Sweep) {
 		return nil
 	}
 	if !m.core.Has(e.Sweep) {

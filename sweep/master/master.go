@@ -141,7 +141,8 @@ func (n *notices) note(c *core.Core, now time.Time) {
 func (n *notices) damage(id string, why error) (news bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.damaged[id] != nil || len(n.damaged) == maxDamaged {
+	if _, isTask := why.(*store.DamagedTask); n.damaged[id] != nil ||
+		isTask && len(n.damaged) >= maxDamaged {
 		return false
 	}
 	if n.damaged == nil {
@@ -151,7 +152,14 @@ func (n *notices) damage(id string, why error) (news bool) {
 	return true
 }
 
-// maxDamaged bounds what is shown of the sweeps and tasks that cannot be read.
+// hasDamaged reports whether a sweep is known to be damaged.
+func (n *notices) hasDamaged(sweep string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.damaged[sweep] != nil
+}
+
+// maxDamaged bounds how many tasks that cannot be read are kept beside the sweeps.
 const maxDamaged = 100
 
 // Damaged lists why sweeps and tasks cannot be read that the master met since it started, by their

@@ -86,7 +86,7 @@ func (m *metrics) ended(c *core.Changes) {
 }
 
 func (m *metrics) end(o *task.Outcome) {
-	if o == nil || !o.Class.Valid() { // not valid: kept by an earlier release
+	if o == nil || !o.Class.Valid() {
 		return
 	}
 	m.attempts.WithLabelValues(string(o.Class)).Observe(o.Duration.Seconds())

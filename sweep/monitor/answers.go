@@ -2,7 +2,10 @@ package monitor
 
 import (
 	"context"
+	"log/slog"
 	"maps"
+	"net/http"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -15,17 +18,20 @@ import (
 const (
 	queryTimeout = 20 * time.Second
 	memoTime     = time.Second
+	maxQuestions = 4 // in flight
 )
 
 // answers are what the master says. A question that several readers have at one moment is asked
 // once. What it says is shared and must not be changed.
 type answers struct {
 	now func() time.Time
+	log *slog.Logger
 	// counts what readers were told of; an answer is as new as the clock when it was asked for
 	clock   atomic.Int64
 	ctx     context.Context // of all questions
 	close   context.CancelFunc
 	flights singleflight.Group
+	places  chan struct{}
 
 	mu   sync.Mutex
 	memo map[string]answer // of the last memoTime
@@ -45,16 +51,20 @@ type reply[T any] struct {
 	asOf  time.Time // when it was asked
 }
 
-func newAnswers(now func() time.Time) *answers {
+func newAnswers(now func() time.Time, log *slog.Logger) *answers {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &answers{now: now, ctx: ctx, close: cancel, memo: map[string]answer{}}
+	return &answers{now: now, log: log, ctx: ctx, close: cancel, memo: map[string]answer{},
+		places: make(chan struct{}, maxQuestions)}
 }
 
-// ask answers a question, with an answer not older than a second and as new as a version of the
-// clock. A question goes on when a reader leaves: others may wait for it.
+// ask answers a question, with an answer that came less than a second ago and is as new as a version
+// of the clock. A question goes on when a reader leaves: others may wait for it. Few are asked at
+// one moment.
 func ask[T any](ctx context.Context, m *answers, key string, version int64,
 	f func(context.Context) (T, error)) (reply[T], error) {
 	v, _, _ := m.flights.Do(strconv.FormatInt(version, 10)+" "+key, func() (any, error) {
+		m.places <- struct{}{}
+		defer func() { <-m.places }()
 		if a, ok := m.recall(key, version); ok {
 			return a, nil
 		}
@@ -62,7 +72,7 @@ func ask[T any](ctx context.Context, m *answers, key string, version int64,
 		defer cancel()
 		a := answer{version: m.clock.Load()}
 		a.asOf = m.now()
-		a.value, a.err = f(ctx)
+		a.value, a.err = recovered(ctx, m.log, f)
 		m.remember(key, &a)
 		return a, nil
 	})
@@ -89,5 +99,22 @@ func (m *answers) remember(key string, a *answer) {
 	maps.DeleteFunc(m.memo, func(_ string, old answer) bool {
 		return a.came.Sub(old.came) >= memoTime
 	})
-	m.memo[key] = *a
+	if m.memo[key].version <= a.version {
+		m.memo[key] = *a
+	}
+}
+
+// recovered calls f, and turns a panic into a fault: it would end the process, as several readers
+// wait for f.
+func recovered[T any](ctx context.Context, log *slog.Logger,
+	f func(context.Context) (T, error)) (v T, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			log.Error("fault in the monitor; it goes on", "fault", value, "stack",
+				string(debug.Stack()))
+			err = &fault{http.StatusInternalServerError, "There is a fault in the monitor.",
+				"Its log has the place."}
+		}
+	}()
+	return f(ctx)
 }

@@ -46,7 +46,7 @@ func (m *Monitor) admit(w http.ResponseWriter, r *request, route route) error {
 	return &fault{status: http.StatusForbidden,
 		Text: "This takes the role " + route.needs.String() + ", and you are " + r.role().String() +
 			".",
-		Remedy: "Log in with the other token."}
+		Remedy: "Log in with the token, or with an operator's link."}
 }
 
 // admitWrite refuses a write that a page of this monitor did not send.

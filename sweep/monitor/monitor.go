@@ -89,7 +89,7 @@ func New(o Options) (*Monitor, error) {
 	m := &Monitor{o: o, mux: http.NewServeMux(), tokens: k, hosts: allowed(o.Hosts),
 		sessions:  newSessions(o.Now),
 		templates: parseTemplates(),
-		answers:   newAnswers(o.Now)}
+		answers:   newAnswers(o.Now, o.Log)}
 	m.hub = newHub(m.answers, o.Master)
 	for _, r := range routes() {
 		m.mux.Handle(r.method+" "+o.Prefix+r.path, m.guarded(r))

@@ -11,7 +11,7 @@ import (
 )
 
 // How long somebody stays logged in, and how many of one role may be: beyond that the session of
-// that role that was idle longest ends, so that who has the token of one logs out nobody of the
+// that role that was idle longest ends, so that logins of one role end no session of the
 // other. They are kept in memory, so a restart logs everybody out.
 const (
 	sessionIdleTimeout = 2 * time.Hour

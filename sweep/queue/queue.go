@@ -20,7 +20,7 @@
 //
 // # Versions
 //
-// What is of a newer version than this program reads is delivered, too, so that its receiver
+// What is of another version than this program reads is delivered, too, so that its receiver
 // refuses it in words. Only the fields that the versions in package task name may be relied on
 // then.
 package queue

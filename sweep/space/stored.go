@@ -11,8 +11,9 @@ import (
 	"mlframework/sweep/expr"
 )
 
-// storedRules is what a space has beside its parameters. Rules are kept as they are written: a
-// program that makes other points of them has another version, which Count tests.
+// storedRules is what a space has beside its parameters. Rules are kept as they are written.
+// A change of the points that they stand for needs another version; Count finds one that was
+// forgotten.
 type storedRules struct {
 	Listed  *storedList  `json:"listed,omitempty"`
 	Zip     [][]string   `json:"zip,omitempty"`

@@ -15,7 +15,7 @@ type DamagedSweep struct {
 }
 
 func (e *DamagedSweep) Error() string {
-	return fmt.Sprintf("%s is damaged in %s and stays as it is: %v; "+
+	return fmt.Sprintf("%s is damaged in %s and cannot go on: %v; "+
 		"restore the file from a backup, and start the master again", e.ID, File, e.Err)
 }
 

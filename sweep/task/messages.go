@@ -264,7 +264,7 @@ type Piece struct {
 	Offset  int64  `json:"offset"`
 	Data    []byte `json:"data,omitempty"`
 	Size    int64  `json:"size"` // of the file now, in bytes
-	// identifies the file among all of a task; an older worker does not say it
+	// identifies the file among all of a task
 	File   string `json:"file,omitempty"`
 	Absent bool   `json:"absent,omitempty"` // there is no such file, or none yet
 	Error  string `json:"error,omitempty"`  // why it cannot be read; for people

@@ -234,7 +234,7 @@ WORKER  STATE  SLOTS  BUSY  HEARD   CPU  MEMORY        WAITING  TASKS      VERSI
 gpu2    ready  4      1     1s ago  50%  2.0G of 8.0G  0        train-7/3  1a2b3c4d5e6f+changes
 gpu3    ready  4      1     1s ago  50%  2.0G of 8.0G  0        train-7/3  1a2b3c4d5e6f+changes
 
-broker reached, RabbitMQ 4.2.0, for 2d, 2 messages refused (its master's log has them)
+broker reached, RabbitMQ 4.2.0, for 2d, refused messages: 2 (its master's log has them)
 QUEUE       READY  UNACKED  CONSUMERS
 tasks.gpu2  3      2        1
 events      0

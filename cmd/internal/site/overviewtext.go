@@ -254,7 +254,7 @@ func (o *Overview) broker(width int) []string {
 		line += ", for " + o.age(*b.Since)
 	}
 	if b.Refused != nil && *b.Refused > 0 {
-		line += fmt.Sprintf(", %d messages refused (its master's log has them)", *b.Refused)
+		line += fmt.Sprintf(", refused messages: %d (its master's log has them)", *b.Refused)
 	}
 	lines := wrapped(line, "", width)
 	if len(b.Queues) == 0 {

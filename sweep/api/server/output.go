@@ -92,9 +92,6 @@ func (s *Server) sendOutput(ctx context.Context, w http.ResponseWriter, o output
 		case p.Absent: // it may come
 		case headed && p.File != o.file: // another attempt's
 			return nil
-		case headed && p.File == "" && p.Size < o.offset: // likewise, from an older worker
-			o.offset = 0
-			continue
 		default:
 			if !headed {
 				headed = true

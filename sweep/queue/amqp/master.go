@@ -12,7 +12,7 @@ import (
 )
 
 // Messages that the broker sends ahead, for each stream: they are all in memory, and each has up to
-// rights.LongestMessage. Batches are claimed at once, so few are enough; pieces are long.
+// rights.MaxMessageBytes. Batches are claimed at once, so few are enough; pieces are long.
 const (
 	batchesPrefetch    = 64
 	eventsPrefetch     = 64

@@ -9,9 +9,7 @@ import (
 var _ [maxSentBytes - queue.MaxTaskBytes]struct{}
 
 const (
-	// maxReadBytes is the longest message of the master that is read, and maxSentBytes the longest
-	// that is sent: earlier masters sent longer ones.
-	maxReadBytes = 16 << 20
+	// maxSentBytes is the longest message that is sent, and read.
 	maxSentBytes = rights.MaxMessageBytes
 	// maxEventsBytes is how much of several events travels in one message, so that it fits one
 	// frame (128 KiB).

@@ -26,11 +26,10 @@ type streamSpec[T any] struct {
 	sendMarker  func(id string) // puts a mark into the queue of open; nil: nothing comes there
 }
 
-// decodeBody reads messages of the master, of which only the body counts. They may be as long as an
-// earlier master sent them.
+// decodeBody reads messages of the master, of which only the body counts.
 func decodeBody[T any](decode func(body []byte, most int) ([]T, error),
 ) func(*amqp091.Delivery) ([]T, error) {
-	return func(d *amqp091.Delivery) ([]T, error) { return decode(d.Body, maxReadBytes) }
+	return func(d *amqp091.Delivery) ([]T, error) { return decode(d.Body, maxSentBytes) }
 }
 
 // runStream consumes a stream on one connection after the other, until ctx ends. Serve works with a

@@ -70,6 +70,9 @@ func TestFillAnchors(t *testing.T) {
 		"anchor in what an alias copies": {"base: &b {lr: &x 0.1, wd: *x}\nmodel: *b\n",
 			"model.lr=0.5", false,
 			"base: &b {lr: &x 0.1, wd: *x}\nmodel: {lr: 0.5, wd: *x}\n", nil},
+		"anchor that is written again below": {
+			"a: &b {lr: &x 1, wd: *x}\nc: &x 5\nm: *b\nn: *x\n", "m.lr=2", false,
+			"a: &b {lr: &x 1, wd: *x}\nc: &x 5\nm: {lr: 2, wd: 1}\nn: *x\n", nil},
 		"alias in itself": {"a: &a {b: *a}\nx: 1\n", "x=0.5", false, "a: &a {b: *a}\nx: 0.5\n",
 			nil},
 		"merge of itself": {"base: &b {<<: *b}\nx: 1\n", "y=0.5", false, "c.yaml: has no key y;",
