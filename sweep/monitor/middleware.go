@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -24,6 +25,9 @@ func allowed(named []string) map[string]bool {
 func hostOnly(host string) string {
 	return strings.ToLower((&url.URL{Host: host}).Hostname())
 }
+
+// clusterShape is a name that may stand in a host and in the name of a cookie.
+var clusterShape = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
 // localDomain is the domain whose names are all the machine's own (RFC 6761).
 const localDomain = ".localhost"

@@ -8,12 +8,8 @@ import (
 	"mlframework/sweep/api"
 )
 
-// prefixShape is a prefix that needs no escaping anywhere, clusterShape a name that may stand in a
-// host and in the name of a cookie.
-var (
-	prefixShape  = regexp.MustCompile(`^(/[A-Za-z0-9._~-]*[A-Za-z0-9_~-])+$`)
-	clusterShape = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
-)
+// prefixShape is a prefix that needs no escaping anywhere.
+var prefixShape = regexp.MustCompile(`^(/[A-Za-z0-9._~-]*[A-Za-z0-9_~-])+$`)
 
 // route is one row of the routing table.
 type route struct {
