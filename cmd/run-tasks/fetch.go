@@ -15,6 +15,7 @@ import (
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/infra"
 	"mlframework/sweep/human"
+	"mlframework/sweep/task"
 )
 
 // fetched is what fetch says of one host, as JSON.
@@ -77,8 +78,38 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 			return d.Files+d.Had == 0 && len(d.Skipped) == 0
 		})
 	}
-	return errors.Join(c.printFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done),
-		failedFetch(err))
+	err = failedFetch(err)
+	if err == nil && ctx.Int("top") > 0 && len(w.Files) > 0 {
+		err = w.lacking(done)
+	}
+	return errors.Join(c.printFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done), err)
+}
+
+// lacking returns an error that names the tasks of which no file was chosen: who fetches the best
+// tasks wants something of each.
+func (w fetchPlan) lacking(done []infra.Fetched) error {
+	has := map[int64]bool{}
+	for _, d := range done {
+		for _, index := range d.Tasks {
+			has[index] = true
+		}
+	}
+	var names []string
+	for _, indexes := range w.hosts {
+		for _, index := range indexes {
+			if !has[index] {
+				names = append(names, task.ID{Sweep: w.Sweep, Index: index}.String())
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.SortFunc(names, human.CompareNatural)
+	return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("%s: no output matches %s",
+		enumerated(names), enumerated(w.Files)),
+		Remedy: "those of the others were copied; to copy everything of it: run-tasks fetch " +
+			names[0] + " --to FOLDER"}
 }
 
 // checkFetch validates the arguments and options of fetch.

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +42,7 @@ type Fetched struct {
 	Files   int       // that were copied, whole or in part
 	Bytes   int64     // that came over the connection
 	Had     int       // that were there already
+	Tasks   []int64   // that have a file of those that Files choose
 	Skipped []Skipped // what was not copied, and is no error
 }
 
@@ -141,6 +144,7 @@ func (f *fetch) run(ctx context.Context) error {
 	if f.chosen, err = choose(ctx, f.o.Files, f.offered); err != nil {
 		return err
 	}
+	f.countTasks()
 	if err := f.compare(ctx); err != nil {
 		return err
 	}
@@ -198,6 +202,19 @@ func (f *fetch) list(ctx context.Context) error {
 		f.offered = append(f.offered, e)
 		return nil
 	})
+}
+
+// countTasks notes the tasks that have a chosen file.
+func (f *fetch) countTasks() {
+	tasks := map[int64]bool{}
+	for _, e := range f.offered {
+		if e.Kind != projects.Dir && f.chosen(e) {
+			task, _, _ := strings.Cut(e.Path, "/")
+			index, _ := strconv.ParseInt(task, 10, 64) // list has read it
+			tasks[index] = true
+		}
+	}
+	f.done.Tasks = slices.Sorted(maps.Keys(tasks))
 }
 
 // shown is a path below Dir.

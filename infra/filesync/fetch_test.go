@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mlframework/infra/filesync"
+	"mlframework/projects"
 )
 
 // hostWith is a root with outputs of the sweep run-1.
@@ -536,7 +537,8 @@ func TestFetchWhileATaskRuns(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"train.py": "print()", "run.sh": "echo", "net/layers.py": "pass",
 		"data/1.png": "one", "data/2.png": "two",
-		"latest": "-> data/1.png", "model.pt": "old", "notes": "same size", "empty/": ""}
+		"latest": "-> data/1.png", "model.pt": "old", "notes": "same size", "best.pt": "equal",
+		"empty/": ""}
 	dir, root := t.TempDir(), writable(t)
 	tree(t, dir, files)
 	m := scan(t, dir)
@@ -552,6 +554,12 @@ func TestFetchWhileATaskRuns(t *testing.T) {
 		}
 	}
 	tree(t, filepath.Join(root, "outputs", "run-1", "0"), task)
+	for _, e := range m.Entries { // copies have the times of the project's files
+		if at := filepath.Join(root, "outputs", "run-1", "0", e.Path); e.Path != "best.pt" &&
+			e.Kind == projects.File && task[e.Path] == files[e.Path] {
+			must(t, os.Chtimes(at, e.ModTime, e.ModTime))
+		}
+	}
 	must(t, os.Chmod(filepath.Join(root, "outputs", "run-1", "0", "run.sh"), 0o755))
 	dir = t.TempDir()
 	c := connect(t, root)
@@ -562,7 +570,7 @@ func TestFetchWhileATaskRuns(t *testing.T) {
 		t.Errorf("it says of %v", done.Skipped)
 	}
 	want := map[string]string{"0": "folder", "0/stdout.log": "", "0/model.pt": "", "0/notes": "",
-		"0/run.sh": "", "0/made": "folder", "0/made/empty": "folder",
+		"0/best.pt": "", "0/run.sh": "", "0/made": "folder", "0/made/empty": "folder",
 		"0/made/by.py": "", "0/made/__pycache__": "folder", "0/made/__pycache__/by.pyc": "",
 		"0/data": "folder", "0/data/index": ""}
 	have := fetched(t, dir)

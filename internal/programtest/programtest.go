@@ -105,7 +105,8 @@ func (p Program) Left(t testing.TB, dir string) {
 	}
 }
 
-// left checks one task's folder. Owners are the files seen so far, and whose they are.
+// left checks one task's folder. Owners are the files seen so far, and the folders of the tasks
+// that have them.
 func (p Program) left(t testing.TB, dir string, want map[string]string, owners map[inode]string) {
 	t.Helper()
 	have := map[string]string{}
@@ -114,10 +115,10 @@ func (p Program) left(t testing.TB, dir string, want map[string]string, owners m
 			continue // those that hold something are seen by it
 		}
 		have[name] = e.text(t, filepath.Join(dir, name))
-		if other, taken := owners[e.inode]; taken {
-			t.Errorf("%s: %s and %s are one file", p, filepath.Join(dir, name), other)
+		if other, taken := owners[e.inode]; taken && other != dir {
+			t.Errorf("%s: %s of %s is a file of %s, too", p, name, dir, other)
 		}
-		owners[e.inode] = filepath.Join(dir, name)
+		owners[e.inode] = dir
 	}
 	if d := cmp.Diff(want, have); d != "" {
 		t.Errorf("%s: %s (-want +have):\n%s", p, dir, d)

@@ -16,10 +16,6 @@ import (
 // errStopped is why an attempt ends that the master asked to stop.
 var errStopped = errors.New("stopped by the master")
 
-// prefetchDelay is how long an attempt runs before the next copy of its project is made. Shorter
-// attempts would pay more for the copy than they gain.
-const prefetchDelay = 20 * time.Millisecond
-
 // runItem runs an attempt in its slot and returns when none of its processes is alive. The outcome
 // is reported then at the latest; it is reported earlier if the program leaves processes behind,
 // whose end may take the whole grace.
@@ -45,13 +41,7 @@ func (w *Worker) runAttempt(ctx context.Context, i item, slot int) (o task.Outco
 	if err != nil {
 		return w.startFailure(ctx, i, err)
 	}
-	prefetch := time.AfterFunc(prefetchDelay, func() {
-		if w.scheduler.hasWaiting(j) {
-			j.project.Prefetch()
-		}
-	})
 	o, reported = w.runProgram(ctx, i, slot, ws)
-	prefetch.Stop()
 	switch err := ws.Leave(); {
 	case err != nil && reported:
 		w.o.Log.Warn("the project's snapshot was modified after the end of a task was reported",

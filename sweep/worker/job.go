@@ -119,9 +119,8 @@ func (j *job) prepare(o Options, folders *folder.Store) (err error) {
 	if err := os.MkdirAll(j.folder, 0o700); err != nil {
 		return err
 	}
-	rules := folder.RulesOf(j.recipe)
-	rules.Sweep = j.sweep
-	if j.project, err = folders.Project(j.recipe.Revision, rules); err != nil {
+	j.project, err = folders.Project(j.recipe.Revision, folder.RulesOf(j.recipe))
+	if err != nil {
 		return err
 	}
 	if err := j.readConfig(o); err != nil {

@@ -267,13 +267,6 @@ func (s *scheduler) wake() {
 	s.ready.Broadcast()
 }
 
-// hasWaiting reports whether an attempt of a job waits for a slot.
-func (s *scheduler) hasWaiting(j *job) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.waiting, func(i item) bool { return i.job == j })
-}
-
 // reject makes the scheduler accept nothing new, and reports whether the reason is new.
 func (s *scheduler) reject(reason string) bool {
 	s.mu.Lock()

@@ -64,26 +64,6 @@ func TestATaskHasACopyOfTheProjectWithEmptyOutputs(t *testing.T) {
 	}
 }
 
-// TestNextTasksCopyIsPrefetched lets a task wait for the copy of the next; where none
-// waits no copy is made.
-func TestNextTasksCopyIsPrefetched(t *testing.T) {
-	t.Parallel()
-	for script, tasks := range map[string][]int64{
-		"for n in $(seq 600); do ls ../../.prepared-*/*/train.py && exit; sleep 0.05; done; " +
-			"exit 1": {0, 1},
-		"sleep 0.3; ! ls " +
-			"../../.prepared-*/*/train.py": {0},
-	} {
-		s := newSite(t, project, func(o *worker.Options) { o.Slots = 1 })
-		s.send(batch(script, tasks...))
-		for _, index := range tasks {
-			if o := s.ended(index, 1); o.Class != task.Success {
-				t.Errorf("%s, task %d: %+v", script, index, o)
-			}
-		}
-	}
-}
-
 func TestLinksLeadRightWhenOutputsOrRevisionsLieBehindALink(t *testing.T) {
 	t.Parallel()
 	for _, behind := range []string{"outputs", "revisions"} {

@@ -155,7 +155,7 @@ func New(port queue.WorkerEndpoint, o Options) *Worker {
 	w.scheduler.gpus.idle = cmp.Or(o.GPUIdleMemory, nvdocker.Idle)
 	w.projects = folder.NewStore(folder.Options{
 		Home:     filepath.Join(o.Outputs, ".prepared-"+o.Name),
-		Revision: o.Revision, Rebuild: o.Rebuild, Idle: 2 * o.Slots, Log: o.Log})
+		Revision: o.Revision, Rebuild: o.Rebuild, Log: o.Log})
 	w.jobs.init(o, w.projects)
 	w.reads.init(port, o)
 	w.meter.init(o.Outputs)
@@ -189,7 +189,7 @@ func (w *Worker) Run(ctx context.Context) (why End) {
 	w.resize(ctx, 0)
 	others.Go(func() { w.control(talking, ctx) })
 	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run,
-		w.projects.Run, w.watchSpace, w.watchGPUs} {
+		w.watchSpace, w.watchGPUs} {
 		others.Go(func() { part(talking) })
 	}
 	why = w.waitForEnd(ctx)

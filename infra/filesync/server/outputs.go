@@ -102,7 +102,7 @@ func listed(ctx context.Context, q filesync.ListRequest) ([]filesync.Output, err
 	if err != nil {
 		return nil, err
 	}
-	return ofTasks(s.Root, all, checkouts), nil
+	return ofTasks(all, checkouts), nil
 }
 
 // outputs lists what the tasks of a sweep have left, below their indexes; a folder comes before

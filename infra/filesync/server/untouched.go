@@ -1,10 +1,8 @@
 package server
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -48,13 +46,13 @@ func checkouts(
 }
 
 // ofTasks are the outputs among what tasks' folders hold, in the order of a walk through them.
-func ofTasks(sweep *os.Root, all []filesync.Output, checkouts []checkout) []filesync.Output {
+func ofTasks(all []filesync.Output, checkouts []checkout) []filesync.Output {
 	var outputs []filesync.Output // backwards: what a folder holds comes before it
 	holds := map[string]bool{}
 	for _, e := range slices.Backward(all) {
 		_, below, _ := strings.Cut(e.Path, "/")
 		untouched := below != "" && slices.ContainsFunc(checkouts, func(c checkout) bool {
-			return c.has(sweep, e.Entry, below)
+			return c.has(e.Entry, below)
 		})
 		if untouched && !holds[e.Path] {
 			continue
@@ -68,7 +66,7 @@ func ofTasks(sweep *os.Root, all []filesync.Output, checkouts []checkout) []file
 
 // has reports whether an entry of a task's folder is the release's, or a cache of a program of it.
 // What cannot be read is not.
-func (c *checkout) has(sweep *os.Root, e projects.Entry, below string) bool {
+func (c *checkout) has(e projects.Entry, below string) bool {
 	if e.Kind == projects.Symlink &&
 		strings.HasSuffix(path.Clean(e.Link), "/"+path.Join(c.release, below)) {
 		return true
@@ -89,32 +87,7 @@ func (c *checkout) has(sweep *os.Root, e projects.Entry, below string) bool {
 		return err == nil && target == e.Link
 	case projects.File:
 		return info.Mode().IsRegular() && info.Size() == e.Size &&
-			info.Mode()&0o100 == e.Mode&0o100 && c.same(sweep, e, below)
+			info.Mode()&0o100 == e.Mode&0o100 && info.ModTime().Equal(e.ModTime)
 	}
 	return false
-}
-
-// same reports whether a file of a task holds what the release's does.
-func (c *checkout) same(sweep *os.Root, e projects.Entry, below string) bool {
-	theirs, err := openOutput(sweep, e.Path, e.Size)
-	if err != nil {
-		return false
-	}
-	defer theirs.Close()
-	ours, err := c.files.Open(below)
-	if err != nil {
-		return false
-	}
-	defer ours.Close()
-	var a, b [32 << 10]byte
-	for left := e.Size; left > 0; {
-		n := min(left, int64(len(a)))
-		_, err := io.ReadFull(theirs, a[:n])
-		_, also := io.ReadFull(ours, b[:n])
-		if err != nil || also != nil || !bytes.Equal(a[:n], b[:n]) {
-			return false
-		}
-		left -= n
-	}
-	return true
 }

@@ -2,10 +2,9 @@ package folder
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 
@@ -31,34 +30,56 @@ type builder struct {
 	clones   bool
 }
 
-// make makes an item below base and returns its identity. The identity of a folder has to be read
-// once it is complete.
-func (b *builder) make(i int, base string) (identity, error) {
-	it := &b.plan.items[i]
+// minItemsPerWorker is the minimum number of items that a goroutine makes.
+const minItemsPerWorker = 64
+
+// makeAll makes the items in the empty folder base, folders first, and returns them. It stops when
+// ctx ends.
+func (b *builder) makeAll(ctx context.Context, items []item, base string) ([]made, error) {
+	all := make([]made, len(items))
+	for i := range items {
+		all[i] = made{Path: items[i].Path, Dir: items[i].method == methodDir}
+		if all[i].Dir {
+			if err := os.Mkdir(base+"/"+items[i].Path, folderMode); err != nil {
+				return nil, err
+			}
+		}
+	}
+	workers := min(runtime.GOMAXPROCS(0), 4, 1+len(items)/minItemsPerWorker)
+	errs := make([]error, workers)
+	makeSome := func(w int) {
+		for i := w; i < len(items) && errs[w] == nil; i += workers {
+			if all[i].Dir {
+				continue
+			}
+			if errs[w] = ctx.Err(); errs[w] == nil {
+				all[i].ID, errs[w] = b.make(&items[i], base)
+			}
+		}
+	}
+	var others sync.WaitGroup
+	for w := 1; w < workers; w++ {
+		others.Go(func() { makeSome(w) })
+	}
+	makeSome(0)
+	others.Wait()
+	return all, errors.Join(errs...)
+}
+
+// make makes a file or link below base and returns its identity.
+func (b *builder) make(it *item, base string) (identity, error) {
 	to := base + "/" + it.Path
-	var err error
+	target := it.Target
 	switch it.method {
-	case methodDir:
-		return identity{}, os.Mkdir(to, folderMode)
 	case methodCopy:
 		return b.copy(it, to)
 	case methodLink:
-		err = os.Symlink(b.snapshot+"/"+it.Path, to)
-	default:
-		err = os.Symlink(it.Target, to)
+		target = b.snapshot + "/" + it.Path
 	}
-	if err != nil {
+	if err := os.Symlink(target, to); err != nil {
 		return identity{}, err
 	}
 	return lstat(to)
-}
-
-// target returns the target of an item that is a link.
-func (b *builder) target(it *item) string {
-	if it.method == methodLink {
-		return b.snapshot + "/" + it.Path
-	}
-	return it.Target
 }
 
 // copy copies a file with its time and whether it can be executed. Many small files are copied: an
@@ -139,84 +160,4 @@ func (b *builder) copyContent(to, from int, it *item, path string) error {
 			it.Path, all, it.Size)
 	}
 	return nil
-}
-
-// minItemsPerWorker is the minimum number of items that a goroutine makes.
-const minItemsPerWorker = 64
-
-// makeAll makes items below base, those of folders first, and stores their identities in ids. It
-// stops when ctx ends.
-func (b *builder) makeAll(ctx context.Context, items []int, base string, ids []identity) error {
-	var leaves []int
-	for _, i := range items {
-		if b.plan.items[i].method != methodDir {
-			leaves = append(leaves, i)
-		} else if _, err := b.make(i, base); err != nil {
-			return err
-		}
-	}
-	workers := min(runtime.GOMAXPROCS(0), 4, 1+len(leaves)/minItemsPerWorker)
-	errs := make([]error, workers)
-	var all sync.WaitGroup
-	for w := range workers {
-		all.Go(func() {
-			for n := w; n < len(leaves) && errs[w] == nil; n += workers {
-				if errs[w] = ctx.Err(); errs[w] == nil {
-					ids[leaves[n]], errs[w] = b.make(leaves[n], base)
-				}
-			}
-		})
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// matches reports whether what lies at a path is the item: its content, or where it leads.
-func (b *builder) matches(it *item, path string) bool {
-	if it.method != methodCopy {
-		target, err := os.Readlink(path)
-		return err == nil && target == b.target(it)
-	}
-	return sameContent(b.snapshot+"/"+it.Path, path)
-}
-
-// sameContent compares two files.
-func sameContent(a, b string) bool {
-	f, err1 := os.Open(a)
-	g, err2 := openRegular(b)
-	if err1 == nil {
-		defer f.Close()
-	}
-	if err2 == nil {
-		defer g.Close()
-	}
-	if err1 != nil || err2 != nil {
-		return false
-	}
-	x, y := buffers.Get().(*[bufferSize]byte), buffers.Get().(*[bufferSize]byte)
-	defer buffers.Put(x)
-	defer buffers.Put(y)
-	for {
-		n, err1 := io.ReadFull(f, x[:])
-		k, err2 := io.ReadFull(g, y[:])
-		if n != k || string(x[:n]) != string(y[:k]) {
-			return false
-		}
-		if err1 != nil || err2 != nil {
-			return isEOF(err1) && isEOF(err2)
-		}
-	}
-}
-
-func isEOF(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
-
-// openRegular opens a file that a program may have put there: no link is followed, and no pipe
-// waited for.
-func openRegular(path string) (*os.File, error) {
-	return os.OpenFile(filepath.Clean(path), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 }

@@ -32,27 +32,6 @@ func (p *Plan) Show() (lines []string) {
 	return lines
 }
 
-// WatchAll lets a store watch the smallest copies, too.
-func (s *Store) WatchAll() *Store {
-	s.minWatched = 0
-	return s
-}
-
-// Inexact lets a store distrust the times of files.
-func (s *Store) Inexact() { s.coarseTimes = true }
-
-// Idle counts the whole copies that no attempt uses.
-func (s *Store) Idle() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, t := range s.idle {
-		if !t.incomplete {
-			n++
-		}
-	}
-	return n
-}
-
 // OnFreed calls f once nothing refers to the snapshot of a project any more.
 func OnFreed(p *Project, f func()) {
 	runtime.AddCleanup(p.snapshot, func(f func()) { f() }, f)

@@ -13,25 +13,6 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// TestUnremovableCopyFailsNoOtherAttempt keeps one copy and cannot remove another.
-func TestUnremovableCopyFailsNoOtherAttempt(t *testing.T) {
-	t.Parallel()
-	s := newStand(t)
-	s.snapshot("r1", map[string]string{"train.py": "p"})
-	s.store = folder.NewStore(folder.Options{Home: s.path("outputs/.prepared-w1"), Idle: 1,
-		Revision: func(r string) (string, error) { return s.path("revisions/" + r), nil }})
-	p := s.project("r1", folder.Rules{})
-	first, second := s.enter(p, 0), s.enter(p, 1)
-	must(t, first.Leave())
-	record := s.path("outputs/.prepared-w1/1.task") // of the first, which makes room for the second
-	must(t, os.Remove(record))
-	must(t, os.MkdirAll(record+"/full", 0o755))
-	must(t, second.Leave())
-	c, err := p.Enter(context.Background(), s.path("outputs/train-1/2"))
-	must(t, err)
-	must(t, c.Leave())
-}
-
 // TestUnreadableSnapshotIsNotReady brings a snapshot again of which a file is missing, and
 // then all of it.
 func TestUnreadableSnapshotIsNotReady(t *testing.T) {
@@ -59,8 +40,8 @@ func TestUnreadableSnapshotIsNotReady(t *testing.T) {
 	must(t, s.enter(p, 1).Leave())
 }
 
-// TestFailedStartLeavesNothing lets a copy lack a file when an attempt gets it beside
-// what an earlier one left.
+// TestFailedStartLeavesNothing lets the snapshot lack a file when an attempt starts beside what an
+// earlier one left.
 func TestFailedStartLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -69,14 +50,17 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 	c := s.enter(p, 0)
 	must(t, os.WriteFile(c.Dir+"/result", []byte("its own"), 0o644))
 	must(t, c.Leave())
-	must(t, os.Remove(s.path("outputs/.prepared-w1/1/b.py")))
+	b := s.path("revisions/r1/b.py")
+	must(t, errors.Join(os.Chmod(s.path("revisions/r1"), 0o755), os.Rename(b, s.path("b.py"))))
 	if _, err := p.Enter(t.Context(), c.Dir); err == nil {
 		t.Fatal("it began")
 	}
 	if diff := cmp.Diff(map[string]string{"result": "its own"}, tree(t, c.Dir)); diff != "" {
 		t.Error(diff)
 	}
+	must(t, os.Rename(s.path("b.py"), b))
 	must(t, s.enter(p, 0).Leave())
+	must(t, s.store.Close())
 }
 
 // TestWrittenPathsAreReportedOnce asks before and when an attempt leaves.
@@ -102,7 +86,7 @@ func TestSnapshotRebuildBlocksNobodyElse(t *testing.T) {
 	s.snapshot("r1", map[string]string{"data/x": "as it was"})
 	s.snapshot("r2", map[string]string{"data/x": "another"})
 	making, made := make(chan bool), make(chan bool)
-	s.store = folder.NewStore(folder.Options{Home: s.path("outputs/.prepared-w1"), Idle: 4,
+	s.store = folder.NewStore(folder.Options{Home: s.path("outputs/.prepared-w1"),
 		Revision: func(r string) (string, error) { return s.path("revisions/" + r), nil },
 		Rebuild:  func(context.Context, string) error { making <- true; <-made; return nil }})
 	rules := folder.Rules{Link: []string{"data"}}

@@ -6,25 +6,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity is the file system's metadata of an entry: as long as it is the same, the entry is
-// untouched.
+// identity is what the file system says of an entry. As long as it is the same, nobody has touched
+// the entry: writing, replacing, renaming and changing its mode all change one of these.
 type identity struct {
-	inode        uint64
-	size         int64
-	mtime, ctime int64 // nanoseconds since 1970
-	mode         uint32
-	links        uint32
+	Inode        uint64
+	Size         int64
+	Mtime, Ctime int64 // nanoseconds since 1970; a Ctime of 0 is unknown
 }
 
 func identityOf(s *unix.Stat_t) identity {
-	return identity{inode: s.Ino, size: s.Size, mtime: s.Mtim.Nano(), ctime: s.Ctim.Nano(),
-		mode: uint32(s.Mode), links: uint32(s.Nlink)}
+	return identity{Inode: s.Ino, Size: s.Size, Mtime: s.Mtim.Nano(), Ctime: s.Ctim.Nano()}
 }
 
-func (id identity) isDir() bool      { return id.mode&unix.S_IFMT == unix.S_IFDIR }
-func (id identity) isFile() bool     { return id.mode&unix.S_IFMT == unix.S_IFREG }
-func (id identity) executable() bool { return id.mode&0o100 != 0 }
-func (id identity) isLink() bool     { return id.mode&unix.S_IFMT == unix.S_IFLNK }
+// same reports whether an entry with the identity now is untouched.
+func (id identity) same(now identity) bool {
+	if id.Ctime == 0 {
+		now.Ctime = 0
+	}
+	return id == now
+}
 
 // lstat returns the identity of a path without following links.
 func lstat(path string) (id identity, err error) {
@@ -33,4 +33,21 @@ func lstat(path string) (id identity, err error) {
 		return id, &os.PathError{Op: "lstat", Path: path, Err: err}
 	}
 	return identityOf(&s), nil
+}
+
+// retry repeats f while it is interrupted by a signal.
+func retry(f func() error) error {
+	for {
+		if err := f(); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// rename is os.Rename, which never replaces a folder, without that: the kernel replaces empty ones.
+func rename(from, to string) error {
+	if err := retry(func() error { return unix.Rename(from, to) }); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
 }

@@ -33,9 +33,9 @@ func randomProject(r *rand.Rand) map[string]string {
 	return files
 }
 
-// change does something to a task's folder that a program might do. In one that is only watched no
-// file gets another name: see TestAnotherNameOfAFileIsSeen.
-func change(t testing.TB, r *rand.Rand, root string, watched bool) {
+// change does something to a task's folder that a program might do, and adds the names of what it
+// touched.
+func change(t testing.TB, r *rand.Rand, root string, touched map[string]bool) {
 	t.Helper()
 	var files, folders []string
 	for name, text := range tree(t, root) {
@@ -54,11 +54,16 @@ func change(t testing.TB, r *rand.Rand, root string, watched bool) {
 		must(t, os.WriteFile(fresh, []byte("new"), 0o644))
 		return
 	}
-	old := filepath.Join(root, files[r.IntN(len(files))])
+	name := files[r.IntN(len(files))]
+	old := filepath.Join(root, name)
 	info, err := os.Lstat(old)
 	must(t, err)
 	plain := info.Mode().IsRegular()
-	switch n := r.IntN(14); {
+	n := r.IntN(13)
+	if n == 4 || n == 6 || n == 8 || plain && n != 0 && n != 1 && n != 5 && n != 10 && n != 12 {
+		touched[name] = true
+	}
+	switch {
 	case n == 0:
 		must(t, os.WriteFile(fresh, []byte("new"), 0o644))
 	case n == 1:
@@ -84,38 +89,24 @@ func change(t testing.TB, r *rand.Rand, root string, watched bool) {
 		must(t, os.Symlink("elsewhere", old))
 	case n == 9 && plain:
 		must(t, os.Chtimes(old, time.Now(), time.Now()))
-	case n == 10 && plain && !watched:
-		_ = os.Link(old, fresh)
+	case n == 10 && plain:
+		touched[name] = os.Link(old, fresh) == nil || touched[name]
 	case n == 11 && plain: // the same again
 		text, err := os.ReadFile(old)
 		must(t, errors.Join(err, os.Remove(old), os.WriteFile(old, text, info.Mode())))
 	case n == 12 && in != root:
 		_ = os.Rename(in, in+"-moved")
-	case n == 13:
-		must(t, os.MkdirAll(filepath.Join(in, "__pycache__"), 0o755))
-		must(t, os.WriteFile(filepath.Join(in, "__pycache__/x.pyc"), []byte("compiled"), 0o644))
 	}
 }
 
-// inCache reports whether a path is a cache of compiled programs or in one, and what folder that is
-// in.
-func inCache(name string) (above string, cached bool) {
-	before, _, cached := strings.Cut("/"+name+"/", "/__pycache__/")
-	return strings.TrimPrefix(before, "/"), cached
-}
-
-// leftOver returns what is to be left of a folder: without what is as in the project, and without
-// caches of compiled programs in its folders.
-func leftOver(project, now map[string]string) map[string]string {
+// leftOver returns what is to be left of a folder: what was not there at the start of the attempt,
+// or was touched.
+func leftOver(start, now map[string]string, touched map[string]bool) map[string]string {
 	left := map[string]string{}
 	for name, text := range now {
-		if above, cached := inCache(name); cached && (above == "" || project[above] == "/") {
-			continue
+		if _, have := start[name]; !have || touched[name] {
+			left[name] = text
 		}
-		if own, have := project[name]; have && own == text {
-			continue
-		}
-		left[name] = text
 	}
 	for name := range left { // folders that hold something stay
 		for above := path.Dir(name); above != "."; above = path.Dir(above) {
@@ -123,16 +114,6 @@ func leftOver(project, now map[string]string) map[string]string {
 		}
 	}
 	return left
-}
-
-// withoutCaches leaves out caches of compiled programs, which a copy may have.
-func withoutCaches(all map[string]string) map[string]string {
-	for name := range all {
-		if _, cached := inCache(name); cached {
-			delete(all, name)
-		}
-	}
-	return all
 }
 
 // restored returns a project beside what an earlier attempt left.

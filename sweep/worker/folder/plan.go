@@ -30,23 +30,6 @@ type Entry struct {
 	Target     string // of a symbolic link
 }
 
-// Limits bound what is copied and how many links are made.
-type Limits struct {
-	Bytes int64 // copied, in all
-	Files int   // copied, in all
-	Links int   // links to single files; above it folders become one link
-}
-
-// LimitsOf returns the limits for a file system: if it clones files, a copy takes no space and
-// almost no time.
-func LimitsOf(clones bool) Limits {
-	l := Limits{Bytes: 64 << 20, Files: 4000, Links: 20_000}
-	if clones {
-		l.Bytes = 1 << 62
-	}
-	return l
-}
-
 // method is how an item gets into a folder.
 type method uint8
 
@@ -63,8 +46,6 @@ type item struct {
 	Entry
 	method method
 	name   string // the last element of Path
-	// index of the folder that holds it; -1 at the top
-	parent int
 	// index after the last item below this one
 	end int
 }
@@ -100,7 +81,7 @@ type node struct {
 	// must not become a link
 	mustBeFolder bool
 	children     []*node
-	// of what may become links below it, during that decision
+	// while links are chosen
 	weight int64
 }
 
@@ -117,7 +98,7 @@ func NewPlan(entries []Entry, r Rules, l Limits) (*Plan, []Problem) {
 	sortTree(root)
 	chooseLinks(root, l)
 	p := &Plan{workdir: r.Workdir, Hidden: hidden}
-	p.flatten(root, -1)
+	p.flatten(root)
 	p.summarize(root)
 	return p, problems
 }
@@ -151,12 +132,12 @@ func sortTree(n *node) {
 }
 
 // flatten lists the tree below n.
-func (p *Plan) flatten(n *node, in int) {
+func (p *Plan) flatten(n *node) {
 	for _, c := range n.children {
 		at := len(p.items)
-		p.items = append(p.items, item{Entry: c.Entry, method: c.method, name: c.name, parent: in})
+		p.items = append(p.items, item{Entry: c.Entry, method: c.method, name: c.name})
 		if c.method == methodDir {
-			p.flatten(c, at)
+			p.flatten(c)
 		}
 		p.items[at].end = len(p.items)
 	}

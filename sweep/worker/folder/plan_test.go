@@ -45,10 +45,10 @@ func entries(t testing.TB, texts ...string) (all []folder.Entry) {
 	return all
 }
 
-// TestPlans uses limits of 1,000 bytes, 20 copies and 30 links.
+// TestPlans uses limits of 1,000 bytes, of which no file has more than 800, and 30 entries.
 func TestPlans(t *testing.T) {
 	t.Parallel()
-	limits := folder.Limits{Bytes: 1000, Files: 20, Links: 30}
+	limits := folder.Limits{File: 800, Bytes: 1000, Files: 30}
 	for _, c := range []struct {
 		name     string
 		files    []string
@@ -71,34 +71,35 @@ func TestPlans(t *testing.T) {
 			files: []string{"vae/main.py", "vae/results/old.png", "vae/m.pt",
 				"data/x"}, want: []string{"data/", "data/x", "vae/", "vae/main.py",
 				"vae/results/"}},
-		{name: "the largest folder gives way", files: []string{"train.py=300", "small/a=300",
-			"data/raw/a=600", "data/raw/b=600", "data/readme=10"},
-			want: []string{"data/", "data/raw/", "data/raw/a @", "data/raw/b @", "data/readme",
-				"small/", "small/a", "train.py"}},
-		{name: "a folder of equal parts gives way whole",
-			files: []string{"data/a/x=500", "data/b/x=500", "data/c/x=500", "train.py"},
-			want: []string{"data/", "data/a/", "data/a/x @", "data/b/", "data/b/x @", "data/c/",
-				"data/c/x @", "train.py"}},
-		{name: "programs stay copies", files: []string{"src/train.py=100", "src/weights.bin=2000",
-			"src/run.sh=10"},
-			want: []string{"src/", "src/run.sh", "src/train.py", "src/weights.bin @"}},
-		{name: "programs give way last", files: []string{"a.py=600", "b.py=500", "data/x=100"},
-			want: []string{"a.py @", "b.py @", "data/", "data/x @"}},
-		{name: "too many files", files: []string{"data/*25=1", "train.py", "conf/*5"},
-			want: []string{"conf/ 5", "data/ 25 @", "train.py"}},
-		{name: "too many links", files: []string{"data/*35=1", "more/*25=1", "train.py"},
-			want: []string{"data @", "more/ 25 @", "train.py"}},
-		{name: "too many links within", files: []string{"data/raw/*35=1", "data/index=1",
-			"train.py"}, want: []string{"data/", "data/index", "data/raw @", "train.py"}},
+		{name: "a large file is a link", files: []string{"src/train.py", "src/weights.bin=801",
+			"src/small.bin=800"},
+			want: []string{"src/", "src/small.bin", "src/train.py", "src/weights.bin @"}},
+		{name: "files of the largest folder are links", files: []string{"train.py=300",
+			"small/a=300", "data/raw/a=600", "data/raw/b=600", "data/raw/read.py", "data/readme"},
+			want: []string{"data/", "data/raw/", "data/raw/a @", "data/raw/b @",
+				"data/raw/read.py", "data/readme", "small/", "small/a", "train.py"}},
+		{name: "programs are copied whatever their size in all", files: []string{"a.py=600",
+			"b.py=500", "data/x=100"}, want: []string{"a.py", "b.py", "data/", "data/x @"}},
+		{name: "of too many entries the largest folder is one link", files: []string{"data/*25=1",
+			"more/*20=1", "train.py"}, want: []string{"data @", "more/ 20", "train.py"}},
+		{name: "too many entries, most in one folder of a folder", files: []string{
+			"data/raw/*35=1", "data/index=1", "train.py"},
+			want: []string{"data/", "data/index", "data/raw @", "train.py"}},
+		{name: "a folder of equal parts is one link", files: []string{"data/a/*12=1",
+			"data/b/*12=1", "data/c/*12=1", "train.py"}, want: []string{"data @", "train.py"}},
+		{name: "folders with programs come last", files: []string{"pkg/*30=1", "pkg/a.py",
+			"data/*5=1"}, want: []string{"data @", "pkg @"}},
 		{name: "the working directory never is a link", rules: folder.Rules{Workdir: "data/here"},
 			files: []string{"data/here/*35=1", "data/b=1"}, want: []string{"data/", "data/b",
-				"data/here/ 35 @"}},
+				"data/here/ 35"}},
+		{name: "nor is a folder with a copy", rules: folder.Rules{Copy: []string{"data/00001"}},
+			files: []string{"data/*35=1"}, want: []string{"data/ 35"}},
 		{name: "link", rules: folder.Rules{Link: []string{"data", "w.bin"},
 			Copy: []string{"data/own"}},
 			files: []string{"data/a", "data/own", "w.bin", "x"}, want: []string{"data/", "data/a @",
 				"data/own", "w.bin @", "x"}},
 		{name: "copy does not count", rules: folder.Rules{Copy: []string{"w.bin"}},
-			files: []string{"w.bin=5000", "x=900"}, want: []string{"w.bin", "x"}},
+			files: []string{"w.bin=5000", "x=790"}, want: []string{"w.bin", "x"}},
 		{name: "links of the host",
 			rules: folder.Rules{Links: map[string]string{"data/mnist": "/data/mnist", "w": "/w"}},
 			files: []string{"w", "data/mnist/old", "data/a"}, want: []string{"data/", "data/a",
@@ -153,14 +154,13 @@ func TestPlans(t *testing.T) {
 
 func TestPlansSayWhatIsLinked(t *testing.T) {
 	t.Parallel()
-	limits := folder.Limits{Bytes: 1000, Files: 20, Links: 30}
+	limits := folder.Limits{File: 800, Bytes: 1000, Files: 50}
 	p, _ := folder.NewPlan(entries(t, "data/*25=100", "big/*50=200", "train.py=5",
-		"pkg/weights=900",
-		"pkg/x.py", "pkg/y=800"), folder.Rules{}, limits)
+		"pkg/weights=900", "pkg/x.py", "pkg/y=850"), folder.Rules{}, limits)
 	want := []folder.Part{
 		{Path: "big", Folder: true, Whole: true, Amount: folder.Amount{Files: 50, Bytes: 10_000}},
 		{Path: "data", Folder: true, Amount: folder.Amount{Files: 25, Bytes: 2500}},
-		{Path: "pkg", Folder: true, Partly: true, Amount: folder.Amount{Files: 2, Bytes: 1700}},
+		{Path: "pkg", Folder: true, Partly: true, Amount: folder.Amount{Files: 2, Bytes: 1750}},
 	}
 	if diff := cmp.Diff(want, p.Linked); diff != "" ||
 		p.Copied != (folder.Amount{Files: 2, Bytes: 15}) {

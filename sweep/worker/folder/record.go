@@ -4,59 +4,101 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
-	"slices"
+	"path/filepath"
+	"strconv"
+	"strings"
 )
 
-// recordSuffix is the suffix of records, which lie beside their copies.
-const recordSuffix = ".task"
+// recordSuffix is the suffix of records.
+const recordSuffix = ".json"
 
-// A record is the file that says in which folder a copy is, and of which project: a worker finds by
-// it the copies that a killed predecessor left. It is overwritten in place, which is one system
-// call per attempt and none for metadata.
-type record struct{ file *os.File }
-
-// recordContent is the first line of a record; an empty line says that no folder has the copy.
-type recordContent struct {
-	Dir      string `json:"dir"`
-	Revision string `json:"revision"`
-	Rules    Rules  `json:"rules"`
+// record says what was made in the folder of a task, for the worker that follows on a killed one.
+// It is written before the copy gets there.
+type record struct {
+	Dir  string `json:"dir"`
+	Made []made `json:"made"`
 }
 
-// recordTailOf returns the part of a record's first line after the folder, which is the same for
-// every copy of a project.
-func recordTailOf(revision string, rules Rules) ([]byte, error) {
-	text, err := json.Marshal(recordContent{Revision: revision, Rules: rules})
-	return append(bytes.TrimPrefix(text, []byte(`{"dir":""`)), '\n'), err
+// place is where one attempt's copy is made, and the file of its record beside it. Attempts use it
+// one after another: writing to an open file costs less than making one.
+type place struct {
+	path   string
+	record *os.File
 }
 
-// unusedLine is the first line of a record whose copy is in no folder.
-var unusedLine = []byte("\n")
-
-func newRecord(path string) (*record, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	return &record{f}, err
-}
-
-// set records the folder that has the copy; "" is none.
-func (r *record) set(dir string, p *Project) error {
-	text := unusedLine
-	if dir != "" {
-		place, err := json.Marshal(dir)
-		if err != nil {
-			return err
-		}
-		text = slices.Concat([]byte(`{"dir":`), place, p.recordTail)
+// takePlace returns a place that no attempt uses.
+func (s *Store) takePlace() (*place, error) {
+	s.mu.Lock()
+	if n := len(s.places); n > 0 {
+		defer s.mu.Unlock()
+		p := s.places[n-1]
+		s.places = s.places[:n-1]
+		return p, nil
 	}
-	_, err := r.file.WriteAt(text, 0)
+	s.placesMade++
+	p := &place{path: filepath.Join(s.o.Home, strconv.Itoa(s.placesMade))}
+	s.mu.Unlock()
+	const flags = os.O_RDWR | os.O_CREATE | os.O_TRUNC
+	var err error
+	p.record, err = os.OpenFile(p.path+recordSuffix, flags, 0o600)
+	return p, err
+}
+
+// returnPlace makes a place free for another attempt.
+func (s *Store) returnPlace(p *place) error {
+	if _, err := p.record.WriteAt([]byte{'\n'}, 0); err != nil {
+		return errors.Join(err, p.record.Close())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.places = append(s.places, p)
+	return nil
+}
+
+// write writes a record: its first line.
+func (p *place) write(r record) error {
+	text, err := json.Marshal(r)
+	if err == nil {
+		_, err = p.record.WriteAt(append(text, '\n'), 0)
+	}
 	return err
 }
 
-func (r *record) remove() error { return errors.Join(r.file.Close(), os.Remove(r.file.Name())) }
-
-// readRecord reads a record; ok is false if no folder has the copy.
-func readRecord(path string) (u recordContent, ok bool) {
+// readRecord reads a record. Its Dir is "" if there is none, or if it was not written to its end,
+// and so before the copy reached the task's folder.
+func readRecord(path string) (r record, err error) {
 	text, err := os.ReadFile(path)
-	line, _, whole := bytes.Cut(text, []byte("\n"))
-	return u, err == nil && whole && json.Unmarshal(line, &u) == nil && u.Dir != ""
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	if err == nil && json.Unmarshal(line, &r) != nil {
+		r = record{}
+	}
+	return r, err
+}
+
+// Recover takes copies out of the folders of tasks in which a killed worker left them. Call it
+// before attempts start.
+func (s *Store) Recover() {
+	entries, err := os.ReadDir(s.o.Home)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	for _, e := range entries {
+		path := filepath.Join(s.o.Home, e.Name())
+		if strings.HasSuffix(path, recordSuffix) {
+			r, failed := readRecord(path)
+			if r.Dir != "" {
+				failed = removeUntouched(r.Dir, r.Made)
+			}
+			if failed != nil {
+				s.o.Log.Warn("what a task left unchanged is still in its folder", "folder", r.Dir,
+					"error", failed)
+			}
+		}
+		err = errors.Join(err, removeAll(path))
+	}
+	if err != nil {
+		s.o.Log.Warn("cannot remove copies of projects that a killed worker made", "error", err)
+	}
 }

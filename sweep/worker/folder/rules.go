@@ -23,12 +23,9 @@ type Rules struct {
 	File string `json:"file,omitempty"`
 	// where the command runs; "" is the folder itself
 	Workdir string `json:"workdir,omitempty"`
-	// the sweep whose tasks share copies, one after another; tasks of other sweeps get none of
-	// them, as a task may have left code in compiled modules, or hold a file open
-	Sweep string `json:"sweep,omitempty"`
 }
 
-// RulesOf returns the rules of a recipe, for the tasks of any sweep.
+// RulesOf returns the rules of a recipe.
 func RulesOf(r task.Recipe) Rules {
 	rules := Rules{Outputs: r.Outputs, Link: r.Link, Copy: r.Copy, Links: r.Links,
 		Workdir: r.Workdir}

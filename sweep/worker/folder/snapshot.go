@@ -209,7 +209,7 @@ func (s *snapshot) current() (generation int, whole bool, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.generation, s.modified == nil && root.inode == s.listed.root.inode, nil
+	return s.generation, s.modified == nil && root.Inode == s.listed.root.Inode, nil
 }
 
 // check returns an error if the snapshot is no longer as it was at a generation: a *ModifiedError,
@@ -257,10 +257,10 @@ var errRebuilt = errors.New("another task wrote to the project's snapshot while 
 func (s *snapshot) compare(l *listing) *ModifiedError {
 	root, err := lstat(s.path)
 	switch {
-	case errors.Is(err, unix.ENOENT), root.inode != l.root.inode:
+	case errors.Is(err, unix.ENOENT), root.Inode != l.root.Inode:
 		// the owner of the snapshots removed it
 		return nil
-	case root.mtime != l.root.mtime:
+	case root.Mtime != l.root.Mtime:
 		return &ModifiedError{Added: true}
 	}
 	var added *ModifiedError
@@ -273,7 +273,7 @@ func (s *snapshot) compare(l *listing) *ModifiedError {
 		case e.Kind == File && e.Size > linkedSize && now.sameContent(l.ids[i]):
 			// a link to it was made or removed elsewhere
 		case e.Kind == Dir:
-			if added == nil && now.mtime != l.ids[i].mtime {
+			if added == nil && now.Mtime != l.ids[i].Mtime {
 				added = &ModifiedError{Path: e.Path, Added: true}
 			}
 		default:
@@ -285,6 +285,6 @@ func (s *snapshot) compare(l *listing) *ModifiedError {
 
 // sameContent reports whether an identity is another's, but for the time at which it was linked.
 func (id identity) sameContent(then identity) bool {
-	then.ctime, then.links = id.ctime, id.links
+	then.Ctime = id.Ctime
 	return id == then
 }

@@ -1,8 +1,6 @@
 package folder
 
 import (
-	"bytes"
-	"encoding/binary"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -31,30 +29,4 @@ func readOnly(path string) bool {
 	var s unix.Statfs_t
 	return retry(func() error { return unix.Statfs(path, &s) }) == nil &&
 		s.Flags&unix.ST_RDONLY != 0
-}
-
-// appendEntries appends the entries of a getdents64(2) buffer, except . and ..
-func appendEntries(entries []entry, list []byte) []entry {
-	const inode, length, name = 0, 16, 19 // where they are in an entry
-	for len(list) > name {
-		size := int(binary.NativeEndian.Uint16(list[length:]))
-		text, _, _ := bytes.Cut(list[name:size], []byte{0})
-		if e := (entry{string(text), binary.NativeEndian.Uint64(list[inode:])}); e.name != "." &&
-			e.name != ".." {
-			entries = append(entries, e)
-		}
-		list = list[size:]
-	}
-	return entries
-}
-
-// exchangeFolders exchanges two folders atomically.
-func exchangeFolders(a, b string) error {
-	err := retry(func() error {
-		return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
-	})
-	if err != nil {
-		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
-	}
-	return nil
 }

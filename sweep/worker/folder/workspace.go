@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
-	"time"
 )
 
 // Workspace is the folder of an attempt, with a copy of its project in it.
@@ -19,84 +19,74 @@ type Workspace struct {
 	Resumed bool
 
 	project    *Project
-	copy       *projectCopy
+	place      *place
+	made       []made // what is in Dir
 	generation int
 	// CheckSnapshot has returned an error
 	reported bool
-	entered  time.Time
-	inode    uint64 // of Dir
-	// by the file system's clock: later changes have a time that is not earlier
-	startedAt int64
 }
+
+// copyMode is the mode of a task's folder: it is private to the attempt.
+const copyMode = 0o700
 
 // Enter prepares the folder of a task. What an earlier attempt made stays, and what was removed as
-// unchanged is put back beside it. Call Leave when no process of the attempt is alive.
-func (p *Project) Enter(ctx context.Context, dir string) (c *Workspace, err error) {
-	c = &Workspace{Dir: dir, Workdir: filepath.Join(dir, p.rules.Workdir), project: p,
-		entered: time.Now()}
-	if c.generation, err = p.snapshot.ready(ctx, p.store.o.Rebuild); err != nil {
+// untouched is put back beside it. Call Leave when no process of the attempt is alive.
+func (p *Project) Enter(ctx context.Context, dir string) (w *Workspace, err error) {
+	w = &Workspace{Dir: dir, Workdir: filepath.Join(dir, p.rules.Workdir), project: p}
+	if w.generation, err = p.snapshot.ready(ctx, p.store.o.Rebuild); err != nil {
 		return nil, err
 	}
-	if c.copy, err = p.acquire(c.generation); err != nil {
+	if w.place, err = p.store.takePlace(); err != nil {
 		return nil, err
 	}
-	if err = c.copy.record.set(dir, p); err != nil {
-		return nil, errors.Join(err, c.copy.discard())
-	}
-	if err = c.moveIn(); err == nil {
-		err = c.recordIdentity()
+	err = w.make(ctx)
+	if err == nil {
+		err = w.moveIn(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.abandon())
-	}
-	return c, nil
-}
-
-// recordIdentity records the identity of the task's folder.
-func (w *Workspace) recordIdentity() error {
-	if w.copy.inode != 0 && !w.Resumed && !w.project.store.coarseTimes {
-		w.inode = w.copy.inode
-		return nil
-	}
-	id, err := lstat(w.Dir)
-	w.inode, w.startedAt = id.inode, id.ctime
-	return err
-}
-
-// abandon removes the copy, including what has reached the task's folder. If that fails, the record
-// stays for the next start.
-func (w *Workspace) abandon() error {
-	t := w.copy
-	t.project.store.watcher.forget(t)
-	err := removeAll(t.path)
-	if info, none := os.Lstat(w.Dir); none == nil && info.IsDir() {
-		if failed := w.project.removeUnchanged(w.Dir); failed != nil {
-			return errors.Join(err, failed, t.record.file.Close())
-		}
+		err = errors.Join(err, removeAll(w.place.path), removeUntouched(dir, w.made))
 		if !w.Resumed {
-			_ = os.Remove(w.Dir) // it is empty: nothing ran in it
+			_ = os.Remove(dir) // it is empty: nothing ran in it
 		}
+		return nil, errors.Join(err, p.store.returnPlace(w.place))
 	}
-	return errors.Join(err, t.record.remove())
+	return w, nil
 }
 
-// moveIn moves the copy to the task's folder; an empty folder there is replaced.
-func (w *Workspace) moveIn() error {
-	err := rename(w.copy.path, w.Dir)
-	if errors.Is(err, fs.ErrNotExist) { // the sweep's folder or the copy was removed
-		if err = errors.Join(os.MkdirAll(filepath.Dir(w.Dir), 0o700), w.recreate()); err == nil {
-			err = rename(w.copy.path, w.Dir)
-		}
+// make makes the copy in a folder of its own.
+func (w *Workspace) make(ctx context.Context) error {
+	err := os.Mkdir(w.place.path, copyMode)
+	if errors.Is(err, fs.ErrNotExist) { // somebody removed the outputs
+		err = os.MkdirAll(w.place.path, copyMode)
 	}
-	if errors.Is(err, syscall.EXDEV) { // the folder is on another file system than the store's
-		if err = os.Mkdir(w.Dir, copyMode); err == nil {
-			return errors.Join(w.makeAt(w.Dir), removeAll(w.copy.path))
+	if err != nil {
+		return err
+	}
+	b := &w.project.builder
+	all, err := b.makeAll(ctx, b.plan.items, w.place.path)
+	if err != nil {
+		return err
+	}
+	w.made = all
+	return w.place.write(record{w.Dir, all})
+}
+
+// moveIn moves the copy to the task's folder. An empty folder there is replaced.
+func (w *Workspace) moveIn(ctx context.Context) error {
+	err := rename(w.place.path, w.Dir)
+	if errors.Is(err, fs.ErrNotExist) { // the sweep's folder was removed
+		if err = os.MkdirAll(filepath.Dir(w.Dir), copyMode); err == nil {
+			err = rename(w.place.path, w.Dir)
 		}
 	}
 	if err == nil {
 		return nil
 	}
 	switch info, none := os.Lstat(w.Dir); {
+	case errors.Is(none, fs.ErrNotExist) && errors.Is(err, syscall.EXDEV):
+		if err := os.Mkdir(w.Dir, copyMode); err != nil {
+			return err
+		}
 	case none != nil:
 		return err
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -104,32 +94,60 @@ func (w *Workspace) moveIn() error {
 		if err := os.Remove(w.Dir); err != nil {
 			return err
 		}
-		return w.moveIn()
+		return w.moveIn(ctx)
 	case !info.IsDir():
 		return &os.PathError{Op: "open", Path: w.Dir, Err: syscall.ENOTDIR}
+	default:
+		w.Resumed = true
 	}
-	w.Resumed = true
-	w.copy.project.store.watcher.forget(w.copy)
-	return w.merge()
+	return w.merge(ctx)
 }
 
-// recreate makes the copy again if it was removed.
-func (w *Workspace) recreate() error {
-	if _, err := os.Lstat(w.copy.path); !errors.Is(err, fs.ErrNotExist) {
+// merge adds the copy to what is in the task's folder.
+func (w *Workspace) merge(ctx context.Context) error {
+	moving := slices.Clone(w.made)
+	for i := range moving {
+		moving[i].ID.Ctime = 0 // moving an entry changes it
+	}
+	if err := w.place.write(record{w.Dir, moving}); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(w.copy.path, copyMode); err != nil {
-		return err
+	all, items := w.made, w.project.builder.plan.items
+	w.made = moving
+	var there []made
+	for i := 0; i < len(items); {
+		it := &items[i]
+		switch info, err := os.Lstat(w.Dir + "/" + it.Path); {
+		case err == nil && info.IsDir() && it.method == methodDir:
+			there = append(there, all[i])
+			i++ // what is in it comes next
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+			moved, err := w.moveItems(ctx, items[i:it.end], all[i:it.end])
+			if err != nil {
+				return err
+			}
+			there = append(there, moved...)
+		case err != nil:
+			return err
+		} // else it is the task's own
+		i = it.end
 	}
-	return w.makeAt(w.copy.path)
+	w.made = there
+	return removeAll(w.place.path)
 }
 
-// makeAt makes the whole copy anew in an empty folder.
-func (w *Workspace) makeAt(dir string) error {
-	w.copy.project.store.watcher.forget(w.copy)
-	clear(w.copy.present)
-	w.copy.incomplete, w.copy.inode = true, 0
-	return w.copy.completeAt(context.Background(), dir)
+// moveItems moves an item, with everything below it, to the task's folder.
+func (w *Workspace) moveItems(ctx context.Context, items []item, all []made) ([]made, error) {
+	at := items[0].Path
+	err := rename(w.place.path+"/"+at, w.Dir+"/"+at)
+	if errors.Is(err, syscall.EXDEV) { // the task's folder is on another file system
+		return w.project.builder.makeAll(ctx, items, w.Dir)
+	}
+	if err == nil && !all[0].Dir {
+		all[0].ID, err = lstat(w.Dir + "/" + at)
+	}
+	return all, err
 }
 
 // CheckSnapshot returns an error, once, if the project's snapshot was modified while the attempt
@@ -145,25 +163,17 @@ func (w *Workspace) CheckSnapshot() error {
 	return err
 }
 
-// briefRun is the maximum duration of an attempt whose folder may be exchanged for another one at
-// its end: too short for a person or an unrelated program to have made it its working directory.
-const briefRun = 100 * time.Millisecond
-
 // Leave takes the copy out of the task's folder, which then holds what the task made or changed. It
 // returns the error of CheckSnapshot unless that was returned before; any other error is logged.
 func (w *Workspace) Leave() error {
 	written := w.CheckSnapshot()
-	err := w.copy.detach(w.Dir, w.inode, w.startedAt, time.Since(w.entered) < briefRun)
+	err := removeUntouched(w.Dir, w.made)
 	if err == nil {
-		err = w.copy.record.set("", nil)
+		err = w.project.store.returnPlace(w.place)
 	}
-	if err == nil {
-		w.project.store.addIdle(w.copy)
-	} else {
+	if err != nil { // the record stays for the next start
 		w.project.store.o.Log.Warn("what a task left unchanged is still in its folder", "folder",
 			w.Dir, "error", err)
-		w.project.store.watcher.forget(w.copy)
-		_ = w.copy.record.file.Close() // the record stays for the next start
 	}
 	return written
 }

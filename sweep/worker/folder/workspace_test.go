@@ -46,7 +46,7 @@ func newStand(t testing.TB) *stand {
 }
 
 func (s *stand) open() *folder.Store {
-	return folder.NewStore(folder.Options{Home: s.path("outputs/.prepared-w1"), Idle: 4,
+	return folder.NewStore(folder.Options{Home: s.path("outputs/.prepared-w1"),
 		Revision: func(r string) (string, error) { return s.path("revisions/" + r), nil }})
 }
 
@@ -149,8 +149,8 @@ func tree(t testing.TB, root string) map[string]string {
 	return all
 }
 
-// TestWorkingCopyKeepsOnlyChanges lets attempts do anything to their copies: what they did is left,
-// and the next has the project as it is.
+// TestWorkingCopyKeepsOnlyChanges lets attempts do anything to their copies: what they touched
+// stays, and the next task has the project as it is.
 func TestWorkingCopyKeepsOnlyChanges(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
@@ -158,12 +158,6 @@ func TestWorkingCopyKeepsOnlyChanges(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 1))
 			s := newStand(t)
-			if seed%2 == 0 {
-				s.store.WatchAll()
-			}
-			if seed%3 == 0 {
-				s.store.Inexact()
-			}
 			s.snapshot("r1", randomProject(r))
 			rules := folder.Rules{}
 			if r.IntN(3) == 0 {
@@ -179,17 +173,16 @@ func TestWorkingCopyKeepsOnlyChanges(t *testing.T) {
 					task = 0
 				}
 				c := s.enter(p, task)
-				now := withoutCaches(tree(t, c.Dir))
+				start := tree(t, c.Dir)
 				switch {
 				case project == nil:
-					project = now
+					project = start
 				case again:
-					want := withoutCaches(restored(project, before))
-					if diff := cmp.Diff(want, now); diff != "" {
+					if diff := cmp.Diff(restored(project, before), start); diff != "" {
 						t.Fatalf("task %d again: %s", task, diff)
 					}
 				default:
-					if diff := cmp.Diff(project, now); diff != "" {
+					if diff := cmp.Diff(project, start); diff != "" {
 						t.Fatalf("task %d: %s", task, diff)
 					}
 					sameTimes(t, s.path("revisions/r1"), c.Dir)
@@ -197,10 +190,17 @@ func TestWorkingCopyKeepsOnlyChanges(t *testing.T) {
 				if c.Resumed != (again && len(before) > 0) {
 					t.Errorf("task %d resumed: %v", task, c.Resumed)
 				}
+				waitTick(t, c.Dir)
+				touched := map[string]bool{}
 				for range r.IntN(6) {
-					change(t, r, c.Dir, seed%2 == 0)
+					change(t, r, c.Dir, touched)
 				}
-				want := leftOver(project, tree(t, c.Dir))
+				if again {
+					for name, text := range before {
+						touched[name] = touched[name] || text != "/" || project[name] != "/"
+					}
+				}
+				want := leftOver(start, tree(t, c.Dir), touched)
 				must(t, c.Leave())
 				left := tree(t, c.Dir)
 				if diff := cmp.Diff(want, left); diff != "" {
@@ -221,6 +221,21 @@ func TestWorkingCopyKeepsOnlyChanges(t *testing.T) {
 	}
 }
 
+// waitTick returns once a change has another time than what is in a folder: the clocks of file
+// systems advance in ticks of some milliseconds.
+func waitTick(t *testing.T, dir string) {
+	t.Helper()
+	stamp := func() time.Time {
+		at := dir + "-tick"
+		must(t, os.WriteFile(at, nil, 0o644))
+		info, err := os.Stat(at)
+		must(t, errors.Join(err, os.Remove(at)))
+		return info.ModTime()
+	}
+	for first := stamp(); stamp().Equal(first); {
+	}
+}
+
 // sameTimes holds files of a copy to the times that they have in the snapshot.
 func sameTimes(t *testing.T, snapshot, dir string) {
 	t.Helper()
@@ -238,28 +253,70 @@ func sameTimes(t *testing.T, snapshot, dir string) {
 	}))
 }
 
-// TestAnotherNameOfAFileIsSeen writes to a file of the project through another name that stands in
-// a new place.
-func TestAnotherNameOfAFileIsSeen(t *testing.T) {
+// TestEqualContentIsTheTasks has a task write files that equal those of the project.
+func TestEqualContentIsTheTasks(t *testing.T) {
 	t.Parallel()
-	for _, place := range []string{"sub/other", "new/other", "other"} {
+	write := func(path, text string) error { return os.WriteFile(path, []byte(text), 0o644) }
+	for name, do := range map[string]func(path string) error{
+		"written anew":   func(path string) error { return write(path, "weights") },
+		"removed before": func(path string) error { return errors.Join(os.Remove(path), write(path, "weights")) },
+		"put in its place": func(path string) error {
+			return errors.Join(write(path+".tmp", "weights"), os.Rename(path+".tmp", path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			s.snapshot("r1", map[string]string{"out/model.pt": "weights", "out/x": "x"})
+			p := s.project("r1", folder.Rules{})
+			for range 2 { // the second finds the first's
+				c := s.enter(p, 0)
+				waitTick(t, c.Dir)
+				must(t, do(c.Dir+"/out/model.pt"))
+				must(t, c.Leave())
+				differs(t, map[string]string{"out": "/", "out/model.pt": "weights"}, tree(t, c.Dir))
+			}
+		})
+	}
+}
+
+// TestWhatAProgramMoved has a program move folders of its copy and put links in their place: what
+// is elsewhere stays.
+func TestWhatAProgramMoved(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "/data"} {
 		s := newStand(t)
-		s.store.WatchAll()
-		s.snapshot("r1", map[string]string{"data/x": "x", "sub/y": "y"})
-		p := s.project("r1", folder.Rules{})
-		c := s.enter(p, 0)
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(c.Dir, place)), 0o755))
-		must(t, os.Link(c.Dir+"/data/x", filepath.Join(c.Dir, place)))
-		must(t, os.WriteFile(filepath.Join(c.Dir, place), []byte("z"), 0o644))
-		must(t, c.Leave())
-		if left := tree(t, c.Dir); left["data/x"] != "z" || left[place] != "z" {
-			t.Errorf("%s: left %v", place, left)
-		}
-		c = s.enter(p, 1)
-		if got := tree(t, c.Dir)["data/x"]; got != "x" {
-			t.Errorf("%s: the next has %q", place, got)
-		}
+		s.snapshot("r1", map[string]string{"data/x": "x", "train.py": "p"})
+		c := s.enter(s.project("r1", folder.Rules{}), 0)
+		elsewhere := s.path("elsewhere")
+		must(t, os.Rename(c.Dir+name, elsewhere))
+		must(t, os.Symlink(elsewhere, c.Dir+name))
 		must(t, errors.Join(c.Leave(), s.store.Close()))
+		if _, err := os.Stat(elsewhere + strings.TrimPrefix("/data/x", name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestCompiledModulesAreNoOutput has Python leave what it compiles beside modules.
+func TestCompiledModulesAreNoOutput(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.snapshot("r1", map[string]string{"train.py": "p", "net/layers.py": "p", "data/x": "x"})
+	c := s.enter(s.project("r1", folder.Rules{}), 0)
+	for _, in := range []string{"", "net/", "data/"} {
+		must(t, os.Mkdir(c.Dir+"/"+in+"__pycache__", 0o755))
+		must(t, os.WriteFile(c.Dir+"/"+in+"__pycache__/a.cpython-311.pyc", nil, 0o644))
+	}
+	must(t, c.Leave())
+	differs(t, map[string]string{"data": "/", "data/__pycache__": "/",
+		"data/__pycache__/a.cpython-311.pyc": ""}, tree(t, c.Dir))
+}
+
+func differs(t *testing.T, want, got map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 

@@ -1,0 +1,133 @@
+package folder
+
+import (
+	"errors"
+	"os"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// made is an entry that was made in a task's folder.
+type made struct {
+	Path string   `json:"p"` // relative to the task's folder
+	Dir  bool     `json:"d,omitempty"`
+	ID   identity `json:"i,omitzero"` // not of a folder
+}
+
+// cacheName is the folder in which Python keeps what it compiles of the modules beside it.
+const cacheName = "__pycache__"
+
+// removeUntouched removes from a task's folder what was made there and is untouched, the folders
+// that are empty then, and what Python compiled of the project's modules. A folder comes before
+// what it holds. Links that a program put in the place of folders are not followed.
+func removeUntouched(dir string, all []made) error {
+	fd, err := openFolder(unix.AT_FDCWD, dir)
+	if isReplaced(err) {
+		return nil
+	} else if err != nil {
+		return &os.PathError{Op: "open", Path: dir, Err: err}
+	}
+	defer unix.Close(fd)
+	return removeIn(fd, dir, "", all)
+}
+
+// isReplaced reports whether there is no folder of a name any more.
+func isReplaced(err error) bool {
+	return err == unix.ENOENT || err == unix.ELOOP || err == unix.ENOTDIR
+}
+
+// removeIn is removeUntouched for what was made in one open folder.
+func removeIn(fd int, dir, prefix string, all []made) error {
+	python := false
+	for len(all) > 0 {
+		m := all[0]
+		name := m.Path[len(prefix):]
+		below := 0
+		for all = all[1:]; below < len(all) && strings.HasPrefix(all[below].Path, m.Path+"/"); {
+			below++
+		}
+		var err error
+		if m.Dir {
+			err = removeFolder(fd, dir, m.Path, name, all[:below])
+		} else {
+			err = removeFile(fd, name, m.ID)
+			python = python || path.Ext(name) == ".py"
+		}
+		if err != nil {
+			return &os.PathError{Op: "remove", Path: dir + "/" + m.Path, Err: err}
+		}
+		all = all[below:]
+	}
+	if python {
+		return removeAll(dir + "/" + prefix + cacheName)
+	}
+	return nil
+}
+
+// removeFile removes an untouched entry of an open folder.
+func removeFile(fd int, name string, id identity) error {
+	var s unix.Stat_t
+	err := retry(func() error { return unix.Fstatat(fd, name, &s, unix.AT_SYMLINK_NOFOLLOW) })
+	if err == nil && id.same(identityOf(&s)) {
+		err = retry(func() error { return unix.Unlinkat(fd, name, 0) })
+	}
+	if err == unix.ENOENT {
+		return nil
+	}
+	return err
+}
+
+// removeFolder removes what is untouched in a folder of an open folder, and the folder once it is
+// empty.
+func removeFolder(in int, dir, at, name string, all []made) error {
+	fd, err := openFolder(in, name)
+	if err == unix.EACCES { // the program shut it
+		if err = unix.Fchmodat(in, name, copyMode, 0); err == nil {
+			fd, err = openFolder(in, name)
+		}
+	}
+	if isReplaced(err) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	err = removeIn(fd, dir, at+"/", all)
+	_ = unix.Close(fd) // it was only read
+	if err != nil {
+		return err
+	}
+	err = retry(func() error { return unix.Unlinkat(in, name, unix.AT_REMOVEDIR) })
+	if err == unix.ENOTEMPTY || err == unix.EEXIST || isReplaced(err) {
+		return nil // it holds something of the task
+	}
+	return err
+}
+
+// openFolder opens a folder in an open folder. A link as the last element is not followed.
+func openFolder(in int, name string) (fd int, err error) {
+	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
+	err = retry(func() error { fd, err = unix.Openat(in, name, flags, 0); return err })
+	return fd, err
+}
+
+// removeAll removes a tree, including folders that a program has made inaccessible.
+func removeAll(root string) error {
+	err := os.RemoveAll(root)
+	if !errors.Is(err, os.ErrPermission) {
+		return err
+	}
+	var open func(string)
+	open = func(dir string) {
+		_ = os.Chmod(dir, 0o700)
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if e.IsDir() {
+				open(dir + "/" + e.Name())
+			}
+		}
+	}
+	open(root)
+	return os.RemoveAll(root)
+}
