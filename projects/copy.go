@@ -13,7 +13,7 @@ import (
 
 // fill puts the files of m into an empty folder and makes it read-only.
 func (s snapshotter) fill(ctx context.Context, m *Manifest, revisions, folder string) error {
-	large := s.largeFiles(m, revisions)
+	files := s.sharedFiles(m, revisions)
 	for _, e := range m.Entries {
 		if e.Kind == Dir {
 			if err := os.Mkdir(placed(folder, e), 0o755); err != nil {
@@ -22,13 +22,20 @@ func (s snapshotter) fill(ctx context.Context, m *Manifest, revisions, folder st
 		}
 	}
 	err := each(ctx, defaultWorkers(), len(m.Entries), func(ctx context.Context, i int) error {
-		return s.place(ctx, m, large, m.Entries[i], placed(folder, m.Entries[i]))
+		e, to := m.Entries[i], placed(folder, m.Entries[i])
+		switch e.Kind {
+		case Dir:
+			return nil
+		case Symlink:
+			return os.Symlink(e.Link, to)
+		}
+		return files.place(ctx, m, e, to)
 	})
 	if err != nil {
 		return err
 	}
-	if large.copied {
-		large.remember(m, revisions, folder)
+	if files.copied {
+		files.remember(m, revisions, folder)
 	}
 	for _, e := range slices.Backward(m.Entries) { // after what they hold, which sets their times
 		if e.Kind == Dir {
@@ -43,25 +50,6 @@ func (s snapshotter) fill(ctx context.Context, m *Manifest, revisions, folder st
 // placed returns where an entry is below a folder.
 func placed(folder string, e Entry) string {
 	return filepath.Join(folder, filepath.FromSlash(e.Path))
-}
-
-// place makes a file or link at to.
-func (s snapshotter) place(ctx context.Context, m *Manifest, large largeFiles, e Entry,
-	to string) error {
-	switch {
-	case e.Kind == Symlink:
-		return os.Symlink(e.Link, to)
-	case e.Kind == Dir:
-		return nil
-	case e.Size > LinkSize:
-		return large.place(ctx, m, e, to)
-	}
-	if s.write != nil {
-		if err := s.write(); err != nil {
-			return err
-		}
-	}
-	return copyFile(ctx, m, e, to)
 }
 
 // copyFile copies a file and sees that it still has its hash.

@@ -29,9 +29,9 @@ func same(t *testing.T, a, b string) bool {
 	return os.SameFile(first, second)
 }
 
-// TestLargeFilesAreCopiedOnce: what is written to a snapshot's large file never reaches the user's,
-// and a further snapshot has the same copy while that is whole.
-func TestLargeFilesAreCopiedOnce(t *testing.T) {
+// TestFilesAreCopiedOnce: what is written to a snapshot's file never reaches the user's, and a
+// further snapshot has the same copy while that is whole.
+func TestFilesAreCopiedOnce(t *testing.T) {
 	t.Parallel()
 	dir, revisions := withLarge(t)
 	_, first := snapshot(t, dir, revisions)
@@ -40,8 +40,10 @@ func TestLargeFilesAreCopiedOnce(t *testing.T) {
 	}
 	plantIn(t, dir, tree{"a": "2"})
 	_, second := snapshot(t, dir, revisions)
-	if first == second || !same(t, first+"/large", second+"/large") {
-		t.Error("the second snapshot has another copy")
+	for _, name := range []string{"/large", "/limit"} {
+		if first == second || !same(t, first+name, second+name) {
+			t.Errorf("the second snapshot has another copy of %s", name)
+		}
 	}
 	check(t, os.Chmod(second+"/large", 0o600))
 	check(t, os.WriteFile(second+"/large", []byte("x"), 0))

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// LinkSize is the size in bytes above which a file is large: snapshots share one copy of it, or
-// have a link to the project's own. It is 16 MiB.
+// LinkSize is the size in bytes above which a file is large: tasks get links to it, and snapshots
+// may have a link to the project's own. It is 16 MiB.
 const LinkSize = 16 << 20
 
 // CopySize bounds what the large files of a project may have together, in bytes, for snapshots to
@@ -48,9 +48,9 @@ func Take(ctx context.Context, dir, revisions string, opts Options) (m *Manifest
 // removed by a later call. Files that changed since the scan are a *ChangedError, a full disk is a
 // *SpaceError, and after any error there is nothing new.
 //
-// Files are 0444 or 0555, folders 0555; the times of files and folders are kept. Of a file over
-// LinkSize snapshots share one copy while its path, content, time and mode stay the same. Where
-// such files have more than CopySize together, or the disk has no room for them, they are not
+// Files are 0444 or 0555, folders 0555; the times of files and folders are kept. Snapshots share one
+// copy of a file while its path, content, time and mode stay the same. Where files over LinkSize
+// have more than CopySize together, or the disk has no room for them, they are not
 // copied: each is a hard link to the project's file or, on another disk, a symbolic link to it. It
 // keeps the mode it has, and editing it in place (not replacing it, as most programs do) shows in
 // the snapshot.

@@ -13,9 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// linkedSize is the size in bytes above which a file of a snapshot may be a link to the user's own.
-const linkedSize = 16 << 20
-
 // ModifiedError is the error for a snapshot that was modified while an attempt ran.
 type ModifiedError struct {
 	// of the first difference, relative to the project
@@ -270,8 +267,8 @@ func (s *snapshot) compare(l *listing) *ModifiedError {
 		case err != nil:
 			return &ModifiedError{Path: e.Path, Removed: true}
 		case now == l.ids[i]:
-		case e.Kind == File && e.Size > linkedSize && now.sameContent(l.ids[i]):
-			// a link to it was made or removed elsewhere
+		case e.Kind == File && now.sameContent(l.ids[i]):
+			// another snapshot shares it, or shared it before
 		case e.Kind == Dir:
 			if added == nil && now.Mtime != l.ids[i].Mtime {
 				added = &ModifiedError{Path: e.Path, Added: true}

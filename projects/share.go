@@ -7,69 +7,82 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 )
 
 // sharedName is the file beside the snapshots with the hashes of their large files, so that these
 // are not read again for each new snapshot.
 const sharedName = ".large"
 
-// largeFiles puts files over LinkSize into a snapshot.
-type largeFiles struct {
+// sharedFiles puts files into a snapshot. What another snapshot has the same is linked from there.
+type sharedFiles struct {
 	snapshotter
-	copied bool     // they are copied; else linked
+	copied bool     // files over LinkSize are copied; else they are linked to the project's
 	others []string // folders of other snapshots
-	shared cache    // large files of those, by inode
+	known  cache    // large files of those, by inode
 }
 
-func (s snapshotter) largeFiles(m *Manifest, revisions string) largeFiles {
-	l := largeFiles{snapshotter: s, copied: m.large() <= s.copies}
-	if l.copied && m.large() > 0 {
-		l.others, l.shared = others(revisions), loadCache(filepath.Join(revisions, sharedName))
+func (s snapshotter) sharedFiles(m *Manifest, revisions string) sharedFiles {
+	f := sharedFiles{snapshotter: s, copied: m.large() <= s.copies, others: others(revisions)}
+	if f.copied && m.large() > 0 {
+		f.known = loadCache(filepath.Join(revisions, sharedName))
 	}
-	return l
+	return f
 }
 
-// others are the snapshots that there are.
+// mostOthers is how many snapshots are searched for files to share.
+const mostOthers = 16
+
+// others returns the newest snapshots.
 func others(revisions string) (folders []string) {
 	items, err := os.ReadDir(revisions)
 	if err != nil {
 		return nil // then nothing is shared
 	}
+	made := map[string]time.Time{}
 	for _, item := range items {
-		if IsRevision(item.Name()) {
-			folders = append(folders, filepath.Join(revisions, item.Name()))
+		if info, err := item.Info(); err == nil && IsRevision(item.Name()) {
+			folder := filepath.Join(revisions, item.Name())
+			folders, made[folder] = append(folders, folder), info.ModTime()
 		}
 	}
-	return folders
+	slices.SortFunc(folders, func(a, b string) int { return made[b].Compare(made[a]) })
+	return folders[:min(len(folders), mostOthers)]
 }
 
-// place shares the copy that another snapshot has, else copies the file, else links it.
-func (l largeFiles) place(ctx context.Context, m *Manifest, e Entry, to string) error {
-	if !l.copied {
-		return l.linkFile(ctx, m, e, to)
-	}
-	if l.share(ctx, m, e, to) {
+// place shares the copy that another snapshot has, else copies the file. A large one that cannot be
+// copied is linked.
+func (f sharedFiles) place(ctx context.Context, m *Manifest, e Entry, to string) error {
+	large := e.Size > LinkSize
+	switch {
+	case large && !f.copied:
+		return f.linkFile(ctx, m, e, to)
+	case f.share(ctx, m, e, to):
 		return nil
+	case !large && f.write != nil:
+		if err := f.write(); err != nil {
+			return err
+		}
 	}
 	err := copyFile(ctx, m, e, to)
-	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+	if !large || !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		return err
 	}
 	if err := os.Remove(to); err != nil {
 		return err
 	}
-	return l.linkFile(ctx, m, e, to)
+	return f.linkFile(ctx, m, e, to)
 }
 
 // share links a file from another snapshot that has a copy of it. Size and time do not tell
 // contents apart: archives and package managers give all files one time, and programs can set it.
-func (l largeFiles) share(ctx context.Context, m *Manifest, e Entry, to string) bool {
+func (f sharedFiles) share(ctx context.Context, m *Manifest, e Entry, to string) bool {
 	own, err := os.Lstat(placed(m.Dir, e))
 	if err != nil {
 		return false
 	}
 	seen := []os.FileInfo{own} // and files that have another content
-	for _, folder := range l.others {
+	for _, folder := range f.others {
 		from := placed(folder, e)
 		info, err := os.Lstat(from)
 		if err != nil || info.Mode() != e.sealedMode() || info.Size() != e.Size ||
@@ -77,7 +90,7 @@ func (l largeFiles) share(ctx context.Context, m *Manifest, e Entry, to string) 
 			slices.ContainsFunc(seen, func(s os.FileInfo) bool { return os.SameFile(s, info) }) {
 			continue
 		}
-		if l.holds(ctx, from, info, e.Hash) && l.link(from, to) == nil {
+		if f.holds(ctx, from, info, e.Hash) && f.link(from, to) == nil {
 			return true
 		}
 		seen = append(seen, info)
@@ -87,9 +100,9 @@ func (l largeFiles) share(ctx context.Context, m *Manifest, e Entry, to string) 
 
 // holds reports whether a file of a snapshot has that hash. It reads a file that was written to, or
 // linked by somebody else, since remember saw it.
-func (l largeFiles) holds(ctx context.Context, full string, info os.FileInfo, hash string) bool {
+func (f sharedFiles) holds(ctx context.Context, full string, info os.FileInfo, hash string) bool {
 	id, ok := identify(info)
-	if known := l.shared[id.inode()]; ok && known.Identity == id {
+	if known := f.known[id.inode()]; ok && known.Identity == id {
 		return known.Hash == hash
 	}
 	return hasHash(ctx, full, hash)
@@ -97,8 +110,8 @@ func (l largeFiles) holds(ctx context.Context, full string, info os.FileInfo, ha
 
 // remember keeps what the large files in the folder of a new snapshot hold, for the next one. What
 // cannot be written is read then.
-func (l largeFiles) remember(m *Manifest, revisions, folder string) {
-	now := l.shared.with(nil)
+func (f sharedFiles) remember(m *Manifest, revisions, folder string) {
+	now := f.known.with(nil)
 	for _, e := range m.Entries {
 		if e.Size <= LinkSize {
 			continue
@@ -111,7 +124,7 @@ func (l largeFiles) remember(m *Manifest, revisions, folder string) {
 			now[id.inode()] = cached{Path: id.inode(), Hash: e.Hash, Identity: id}
 		}
 	}
-	if !now.equal(l.shared) {
+	if !now.equal(f.known) {
 		_ = now.save(filepath.Join(revisions, sharedName))
 	}
 }
