@@ -22,7 +22,7 @@ import (
 
 // styleOf is how a definition's parameters stand on a command line.
 func styleOf(t definition.Task) space.Style {
-	return space.Style{Space: t.FlagsSpace, SwitchValue: t.SwitchValue, Form: space.Form(t.Flags)}
+	return space.Style{Space: t.FlagsSpace, Switch: space.SwitchForm(t.Switch), Form: space.Form(t.Flags)}
 }
 
 // namesOf are the names of parameters, in the order of their files, each once.

@@ -69,6 +69,7 @@ func (c *command) readRunnable(ctx *cliv2.Context, name string,
 		return p, err
 	}
 	p.noteObjective()
+	p.noteSwitches()
 	gpus, err := gpuCount(ctx)
 	if gpus != nil {
 		p.setGPUCount(*gpus)

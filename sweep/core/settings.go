@@ -203,16 +203,15 @@ func (r Record) Changes(to Record) []Change {
 	differs("parameters", r.ParametersFile, to.ParametersFile, orNone)
 	differs("flags", r.flags(), to.flags(), func(v any) string { return v.(string) })
 	differs("file", r.file(), to.file(), func(v any) string { return v.(string) })
-	word := func(no, yes string) func(any) string {
-		return func(v any) string {
-			if v.(bool) {
-				return yes
-			}
-			return no
+	differs("switch", r.Style.Switch, to.Style.Switch, func(v any) string {
+		return string(cmp.Or(v.(space.SwitchForm), "flag"))
+	})
+	differs("each", r.EachWorker, to.EachWorker, func(v any) string {
+		if v.(bool) {
+			return "worker"
 		}
-	}
-	differs("switch", r.Style.SwitchValue, to.Style.SwitchValue, word("flag", "value"))
-	differs("each", r.EachWorker, to.EachWorker, word("point", "worker"))
+		return "point"
+	})
 	differs("gpus", r.Recipe.GPUs, to.Recipe.GPUs,
 		func(v any) string { return needOf(v.(task.GPUs)).String() })
 	differs("secrets", sorted(r.Recipe.Secrets), sorted(to.Recipe.Secrets), list)

@@ -81,7 +81,7 @@ func TestChanges(t *testing.T) {
 	is := was
 	is.Recipe.Command, is.Recipe.Timeout = []string{"b.py", "x y"}, 2*time.Hour
 	is.Recipe.Env = map[string]string{"A": "3", "C": ""}
-	is.Style, is.EachWorker = space.Style{Space: true, SwitchValue: true}, true
+	is.Style, is.EachWorker = space.Style{Space: true, Switch: space.SwitchValue}, true
 	is.Retry.OOM, is.Objective, is.Recipe.Metrics = 1, metric.Objective{Maximize: true,
 		Metric: "acc"}, []metric.Rule{{Name: "acc", Pattern: "acc (.*)"}}
 	var got []string

@@ -90,9 +90,10 @@ type Task struct {
 	// hydra, none or env, instead of flags; "": flags
 	Flags string
 	// that takes the parameters; nil: none
-	File        *task.File
-	SwitchValue bool          // "--key=true" instead of "--key"
-	Timeout     time.Duration // of one attempt; 0 is no limit
+	File *task.File
+	// no or value: "--no-key" or "--key=false" for false; "": nothing
+	Switch  string
+	Timeout time.Duration // of one attempt; 0 is no limit
 	// from SIGTERM to SIGKILL; 0 kills at once
 	Grace time.Duration
 	Retry task.Retry

@@ -69,7 +69,7 @@ func TestRead(t *testing.T) {
 		}, {
 			Name:       "run_training",
 			Command:    []string{"python3", "-u", "train.py", "0.10", "007", "~", "yes", ""},
-			Parameters: "parameters.yml", FlagsSpace: true, SwitchValue: true,
+			Parameters: "parameters.yml", FlagsSpace: true, Switch: "value",
 			Timeout: 90 * time.Minute, Retry: task.Retry{Error: 1, OOM: 2, Lost: 3},
 			MaxFailures: 10, GPUs: task.GPUs{Count: 0.5},
 			Metrics: []metric.Rule{

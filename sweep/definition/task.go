@@ -35,7 +35,7 @@ func taskKeys() []key[Task] {
 		{"new-keys", "new-keys: true", func(r *reader, t *Task, v value) {
 			t.NewKeys, _ = r.boolean(v)
 		}},
-		{"switch", "switch: flag or switch: value", readSwitch},
+		{"switch", "switch: flag, switch: no or switch: value", readSwitch},
 		{"timeout", "timeout: 2h", func(r *reader, t *Task, v value) { t.Timeout = r.duration(v) }},
 		{"grace", "grace: 10s", func(r *reader, t *Task, v value) { t.Grace = r.duration(v) }},
 		{"retry", "retry: {error: 1, lost: 3}", readRetry},
@@ -216,7 +216,9 @@ func readFlags(r *reader, t *Task, v value) {
 }
 
 func readSwitch(r *reader, t *Task, v value) {
-	t.SwitchValue = r.choice(v, "flag", "value") == "value"
+	if word := r.choice(v, "flag", "no", "value"); word != "flag" {
+		t.Switch = word
+	}
 }
 
 func readRetry(r *reader, t *Task, v value) { object(r, v, &t.Retry, retryKeys(), place{}) }

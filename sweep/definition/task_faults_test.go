@@ -52,7 +52,7 @@ func TestTaskFaults(t *testing.T) {
 		{"flags far", "parameters: p\n    flags: xxxx",
 			`5:12: tasks.a.flags: unknown word "xxxx"; write flags: equals, space, hydra, none or env`},
 		{"switch", "parameters: p\n    switch: true",
-			`5:13: tasks.a.switch: unknown word "true"; write switch: flag or switch: value`},
+			`5:13: tasks.a.switch: unknown word "true"; write switch: flag, switch: no or switch: value`},
 		{"timeout without unit", "timeout: 90",
 			`4:14: tasks.a.timeout: 90 has no unit; write one: 90s, 90m or 90h`},
 		{"timeout negative number", "timeout: -90",

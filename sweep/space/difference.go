@@ -144,6 +144,8 @@ func (v value) key(style Style) string {
 		return "=" + v.text
 	case v.on():
 		return "+"
+	case style.Switch == SwitchNo:
+		return "-"
 	}
 	return ""
 }

@@ -100,7 +100,7 @@ func TestWithoutIsTheDifference(t *testing.T) {
 	values := []string{"1", "2", "3", "4", "true", "false", "'true'", "2.0"}
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		style := space.Style{Space: r.IntN(2) == 0, SwitchValue: r.IntN(3) == 0}
+		style := space.Style{Space: r.IntN(2) == 0, Switch: []space.SwitchForm{"", "", "value", "no"}[r.IntN(4)]}
 		random := func() *space.Space {
 			text := ""
 			for _, name := range []string{"a", "b", "c"} {

@@ -2,14 +2,22 @@ package space
 
 import "slices"
 
-// Style is how assignments become command-line arguments. The zero value gives --key=value, and
-// --key or nothing for a switch.
+// Style is how assignments become command-line arguments. The zero value gives --key=value.
 type Style struct {
-	Space bool `json:"space,omitempty"` // --key value, as two arguments
-	// a switch is a value like any other: --key=true, --key=false (with Space: --key true)
-	SwitchValue bool `json:"switch_value,omitempty"`
-	Form        Form `json:"form,omitempty"` // instead of flags
+	Space  bool       `json:"space,omitempty"` // --key value, as two arguments
+	Switch SwitchForm `json:"switch,omitempty"`
+	Form   Form       `json:"form,omitempty"` // instead of flags
 }
+
+// SwitchForm is what stands in a command line for a switch. The zero value is --key or nothing.
+type SwitchForm string
+
+// The other forms of switches.
+const (
+	// a switch is a value like any other: --key=true, --key=false (with Space: --key true)
+	SwitchValue SwitchForm = "value"
+	SwitchNo    SwitchForm = "no" // --key, --no-key
+)
 
 // Form is what stands in a command line for a parameter. The zero value is a flag.
 type Form string
@@ -25,8 +33,8 @@ const (
 // Known reports whether the form is one of those above.
 func (f Form) Known() bool { return f == "" || f == Hydra || f == None || f == Env }
 
-// switches reports whether a switch is there or absent.
-func (s Style) switches() bool { return s.Form == "" && !s.SwitchValue }
+// switches reports whether a switch is a flag without a value.
+func (s Style) switches() bool { return s.Form == "" && s.Switch != SwitchValue }
 
 // Flags makes the command-line flags of points. It is immutable and may be used concurrently.
 type Flags struct {
@@ -100,6 +108,9 @@ func (f *flag) make(dst []string, i int64) []string {
 	v := f.parameter.value(i)
 	switch {
 	case v.flag && f.style.switches() && !v.on():
+		if f.style.Switch == SwitchNo {
+			return append(dst, "--no-"+f.parameter.name)
+		}
 		return dst
 	case v.flag && f.style.switches():
 		return append(dst, "--"+f.parameter.name)

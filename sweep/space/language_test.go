@@ -124,12 +124,13 @@ func TestStyles(t *testing.T) {
 	t.Parallel()
 	s := read(t, "lr: 0.1\naugment: [true, false]\nname: ''\n")
 	for style, want := range map[space.Style]string{
-		{}:            "--lr=0.1 --augment --name= | --lr=0.1 --name=",
-		{Space: true}: "--lr 0.1 --augment --name  | --lr 0.1 --name ",
-		{SwitchValue: true}: "--lr=0.1 --augment=true --name= | --lr=0.1 " +
+		{}:                       "--lr=0.1 --augment --name= | --lr=0.1 --name=",
+		{Space: true}:            "--lr 0.1 --augment --name  | --lr 0.1 --name ",
+		{Switch: space.SwitchNo}: "--lr=0.1 --augment --name= | --lr=0.1 --no-augment --name=",
+		{Switch: space.SwitchValue}: "--lr=0.1 --augment=true --name= | --lr=0.1 " +
 			"--augment=false --name=",
 		{Space: true,
-			SwitchValue: true}: "--lr 0.1 --augment true --name  | --lr 0.1 --augment false " +
+			Switch: space.SwitchValue}: "--lr 0.1 --augment true --name  | --lr 0.1 --augment false " +
 			"--name ",
 	} {
 		if diff := cmp.Diff(want, argvs(s, style)); diff != "" {

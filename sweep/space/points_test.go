@@ -60,7 +60,7 @@ func checkArguments(t *testing.T, s *space.Space, i int64) {
 	for _, a := range s.Point(i) {
 		want = append(want, "--"+a.Name+"="+a.Value)
 	}
-	got := s.Flags(space.Style{SwitchValue: true}).Append(nil, i)
+	got := s.Flags(space.Style{Switch: space.SwitchValue}).Append(nil, i)
 	if !slices.Equal(got, want) {
 		t.Fatalf("point %d has the flags %q, want %q", i, got, want)
 	}

@@ -14,7 +14,7 @@ func TestValuesKeepTheirSpelling(t *testing.T) {
 	s := read(t, "bias: [True, FALSE]\nlr: 1e-3\nsize: 0.10\n")
 	for style, want := range map[space.Style]string{
 		{}: "--bias --lr=1e-3 --size=0.10 | --lr=1e-3 --size=0.10",
-		{SwitchValue: true}: "--bias=True --lr=1e-3 --size=0.10 | --bias=FALSE " +
+		{Switch: space.SwitchValue}: "--bias=True --lr=1e-3 --size=0.10 | --bias=FALSE " +
 			"--lr=1e-3 --size=0.10",
 		{Form: space.Hydra}: "bias=True lr=1e-3 size=0.10 | bias=FALSE lr=1e-3 " +
 			"size=0.10",
@@ -34,8 +34,8 @@ func TestValuesKeepTheirSpelling(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
-	if got := argvs(&back, space.Style{SwitchValue: true}); got != argvs(s,
-		space.Style{SwitchValue: true}) {
+	if got := argvs(&back, space.Style{Switch: space.SwitchValue}); got != argvs(s,
+		space.Style{Switch: space.SwitchValue}) {
 		t.Errorf("kept as %s, read as %s", text, got)
 	}
 }

@@ -53,7 +53,7 @@ func TestAnAttemptSeesExactlyThisEnvironment(t *testing.T) {
 		"LIST=a=b", "LIST=c=d", "broken", "=odd",
 		"SWEEP_ID=x", "TASK_ID=x", "TASK_INDEX=x", "ATTEMPT=x", "RESUMED=x", "OUTPUT_DIR=x",
 		"WORKER=x", "WORKER_PROCESS=x", "HOST=x", "SLOT=x",
-		"PWD=/x", "OLDPWD=/x", "DATA=inherited")
+		"PWD=/x", "OLDPWD=/x", "PARAM_GAMMA=7", "DATA=inherited")
 	got, twice := environment(t, func(r *task.Recipe) {
 		r.Env = map[string]string{"DATA": "defined", "LANG": "", "NEW": "1"}
 	}, inherited, func(o *worker.Options) { o.Home = "/elsewhere" })

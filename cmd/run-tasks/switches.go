@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"mlframework/sweep/space"
+)
+
+// maxScript is how much of a script is searched, in bytes.
+const maxScript = 1 << 20
+
+// noteSwitches notes switches that a script has on unless it is told otherwise: false adds no flag,
+// so such a task runs what true runs.
+func (p *project) noteSwitches() {
+	if style := styleOf(p.task); style.Form != "" || style.Switch != "" {
+		return
+	}
+	var off []string
+	for _, s := range p.space.Parameters() {
+		for i := range min(s.Len(), mostTypes) {
+			if v := s.Value(i); v.Kind == space.Switch && strings.EqualFold(v.Value, "false") {
+				off = append(off, s.Name())
+				break
+			}
+		}
+	}
+	if len(off) == 0 {
+		return
+	}
+	eachArgument(p.record(""), func(_, at string, input bool) {
+		if !input || filepath.Ext(at) != ".py" {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(at)))
+		if err != nil || len(text) > maxScript {
+			return
+		}
+		for _, name := range off {
+			flag := map[string]string{"no": "--no-" + name, "value": "--" + name + "=false"}
+			if form := switchOf(string(text), name); form != "" {
+				p.notes = append(p.notes, fmt.Sprintf("%s: false adds no flag, and %s has it on "+
+					"then; add switch: %s to tasks.%s for %s", name, at, form, p.task.Name,
+					flag[form]))
+			}
+		}
+	})
+}
+
+// The declarations of switches that are on by default, in Python's libraries for command lines. In
+// each, NAME is the switch and ID its name as an identifier.
+var switchDeclarations = []struct{ pattern, form string }{
+	{`["']--NAME["'][^)]*BooleanOptionalAction[^)]*default\s*=\s*True`, "no"}, // argparse
+	{`["']--NAME["'][^)]*default\s*=\s*True[^)]*BooleanOptionalAction`, "no"},
+	{`["']--NAME/--no-NAME["'][^)]*default\s*=\s*True`, "no"},  // click
+	{`DEFINE_bool(?:ean)?\(\s*["']ID["']\s*,\s*True`, "value"}, // absl
+	{`(?s)(?:import|from)\s+(?:tyro|typer)\b.*` +
+		`\bID\s*(?::\s*bool\s*)?=\s*(?:typer\.Option\(\s*)?True\b`, "no"},
+	{`(?s)import\s+fire\b.*\bID\s*(?::\s*bool\s*)?=\s*True\b`, "value"},
+}
+
+// switchOf returns the form of switch that turns one off which a script declares as on; "" if it
+// declares none.
+func switchOf(script, name string) (form string) {
+	fill := strings.NewReplacer("NAME", regexp.QuoteMeta(name),
+		"ID", regexp.QuoteMeta(strings.ReplaceAll(name, "-", "_")))
+	for _, d := range switchDeclarations {
+		if regexp.MustCompile(fill.Replace(d.pattern)).MatchString(script) {
+			return d.form
+		}
+	}
+	return ""
+}
