@@ -5,6 +5,7 @@ package failure
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -29,9 +30,8 @@ func saysError(line string) bool {
 	return slices.ContainsFunc(errorWords, func(word string) bool {
 		_, rest, found := strings.Cut(low, word)
 		value := strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz_\"")
-		number := strings.TrimLeft(value, "=: ")
-		measured := number != value && number != "" &&
-			(isDigit(number[0]) || number[0] == '-' || number[0] == '.')
+		number := strings.TrimLeft(value, "=: -")
+		measured := number != value && number != "" && (isDigit(number[0]) || number[0] == '.')
 		// KeyError: 1 is not a measurement
 		return found && !(measured && strings.Contains(line, word))
 	})
@@ -40,8 +40,8 @@ func saysError(line string) bool {
 // errorWords tell that a line speaks of an error.
 var errorWords = []string{"error", "exception", "fail", "fatal", "panic", "abort", "assert",
 	"invalid", "illegal", "unknown", "unrecognized", "missing",
-	"not found", "no such", "cannot", "can't", "could not", "couldn't", "unable", "denied",
-	"refused", "out of memory", "interrupt"}
+	"not found", "not defined", "no such", "requires an argument", "cannot", "can't", "could not",
+	"couldn't", "unable", "denied", "refused", "out of memory", "interrupt"}
 
 func linesOf(text []byte) (lines []string) {
 	for part := range bytes.Lines(text) {
@@ -71,6 +71,14 @@ func line(lines []string) string {
 	if at := goPanic(lines); at >= 0 {
 		return lines[at]
 	}
+	if n := helpAt(lines); n < len(lines) {
+		if before := errorBefore(lines[:n]); before != "" {
+			return before
+		}
+	}
+	if at := failedRule(lines); at >= 0 {
+		return cmp.Or(errorBefore(lines[:at]), lines[at])
+	}
 	if n := meaningful(lines[:len(lines)-1]); n > 0 && isJobNote(lines[len(lines)-1]) {
 		if before := line(lines[:n]); saysError(before) ||
 			strings.HasPrefix(strings.TrimLeft(lines[n-1], " "), "what():") {
@@ -90,13 +98,18 @@ func line(lines []string) string {
 // mostDetails is how many indented lines may stand below the error that they are about.
 const mostDetails = 30
 
-// parent is the error that the last line, which is indented, stands below; "": there is none.
+// parent is the error that the last line, which is indented, stands below; "": there is none. The
+// details may have a heading.
 func parent(lines []string) string {
 	for i := len(lines) - 1; i >= max(0, len(lines)-mostDetails) && lines[i] != ""; i-- {
 		switch {
 		case lines[i][0] == ' ':
 			continue
-		case i == len(lines)-1 || isNoise(lines[i]) || !saysError(lines[i]):
+		case i == len(lines)-1 || isNoise(lines[i]):
+			return ""
+		case !saysError(lines[i]) && strings.HasSuffix(lines[i], ":") && lines[i+1][0] == ' ':
+			continue
+		case !saysError(lines[i]):
 			return ""
 		case strings.HasSuffix(lines[i], ":"):
 			return lines[i] + " " + strings.TrimLeft(lines[i+1], " ")
@@ -106,11 +119,45 @@ func parent(lines []string) string {
 	return ""
 }
 
+// errorBefore is what lines say that reads as an error: the last of them, or what that stands below;
+// "": neither does.
+func errorBefore(lines []string) string {
+	if found := line(lines); saysError(found) {
+		return found
+	}
+	if at := outermost(lines[:meaningful(lines)]); at >= 0 && saysError(lines[at]) {
+		return lines[at]
+	}
+	return ""
+}
+
+// failedRule finds what Snakemake says of a rule whose program failed, if that is the last that is
+// said; -1: it is not. The program's own words stand before.
+func failedRule(lines []string) int {
+	at := outermost(lines)
+	if at >= 0 && strings.HasPrefix(lines[at], "Error in rule ") &&
+		strings.HasSuffix(lines[at], ":") {
+		return at
+	}
+	return -1
+}
+
+// outermost is the last line that is not indented, if not many stand below it; -1: there is none.
+func outermost(lines []string) int {
+	from := max(0, len(lines)-mostDetails)
+	at := lastOf(lines[from:], func(line string) bool { return line != "" && line[0] != ' ' })
+	if at < 0 {
+		return -1
+	}
+	return from + at
+}
+
 // meaningful is how many lines there are up to the last that says something.
 func meaningful(lines []string) int {
 	for n := len(lines); n > 0; n-- {
 		source := n > 1 && strings.HasPrefix(lines[n-1], " ") && isWarning(lines[n-2])
-		if !source && !isNoise(lines[n-1]) {
+		removed := n > 1 && strings.HasPrefix(lines[n-2], "Removing output files of failed job ")
+		if !source && !removed && !isNoise(lines[n-1]) {
 			return n
 		}
 	}

@@ -1,6 +1,9 @@
 package failure
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // noise is lines that stand behind the one which says why a program failed, and say less: what
 // launchers, shells and runtimes add. A line is meant that begins with begin, spaces left out, and
@@ -39,6 +42,11 @@ var noise = []struct{ begin, has string }{
 	{"Command exited with non-zero status", ""},
 	{"Command terminated by signal", ""},
 	{"exit status ", ""},
+	{"Shutting down, this might take some time", ""},
+	{"Removing output files of failed job ", ""},
+	{"Exiting because a job execution failed", ""},
+	{"WorkflowError:", ""},
+	{"At least one job did not complete successfully", ""},
 
 	// Runtimes: where to look further, and what they meet while they end.
 	{"Set the environment variable HYDRA_FULL_ERROR", ""},
@@ -48,6 +56,8 @@ var noise = []struct{ begin, has string }{
 	{"note: run with `RUST_BACKTRACE", ""},
 	{"note: Some details are omitted, run with `RUST_BACKTRACE", ""},
 	{"stack backtrace:", ""},
+	{"Stack trace:", ""},
+	{"[bt] (", ") "},
 	{"Execution halted", ""},
 	{"Calls: ", ""},
 	{"in expression starting at", ""},
@@ -94,7 +104,7 @@ var noise = []struct{ begin, has string }{
 // isNoise reports whether a line says nothing of why its program failed.
 func isNoise(line string) bool {
 	text := strings.TrimLeft(line, " ")
-	if isRuler(text) || isProgress(text) || isWarning(text) || isFrame(line) {
+	if isRuler(text) || isProgress(text) || isWarning(text) || isFrame(line) || isTime(text) {
 		return true
 	}
 	// [1] f(x) of a stack trace in Julia, 3: main of one in Rust
@@ -183,6 +193,12 @@ func isJobNote(line string) bool {
 		}
 	}
 	return false
+}
+
+// isTime reports whether a line is only when something was: "[Sat Nov 28 12:00:01 2026]".
+func isTime(text string) bool {
+	_, err := time.Parse("["+time.ANSIC+"]", text)
+	return err == nil
 }
 
 // isTimes reports whether a line is of the shell's time: "real 0m1.5s".

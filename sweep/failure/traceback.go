@@ -2,6 +2,7 @@ package failure
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -16,8 +17,9 @@ type traceback struct {
 	ignored    bool   // the program went on
 }
 
-// mostMessage is how many lines of an exception's message are taken for that.
-const mostMessage = 40
+// mostMessage is how many lines of an exception's message are taken for that. Messages with an array
+// in them, as torch's, have dozens.
+const mostMessage = 200
 
 const header = "Traceback (most recent call last):"
 
@@ -59,8 +61,8 @@ func lastTraceback(lines []string) (t traceback, ok bool) {
 }
 
 // goesOn reports whether the message goes on in the line at its end so far. Behind a blank line it
-// does where it has said nothing yet, or where what follows is indented, as of paragraphs: other
-// text may be what the program said next.
+// does where it has said nothing yet, and where what follows is indented, as of paragraphs, or
+// neither reads as an error nor as a log: other text may be what the program said next.
 func (t traceback) goesOn(lines []string) bool {
 	if lines[t.end] != "" {
 		return true
@@ -70,7 +72,10 @@ func (t traceback) goesOn(lines []string) bool {
 		next++
 	}
 	silent := strings.HasSuffix(t.exception, ":") && t.more == ""
-	return next < last && (silent || lines[next][0] == ' ')
+	return next < last && (silent || lines[next][0] == ' ' ||
+		!slices.ContainsFunc(lines[next:last], func(line string) bool {
+			return saysError(line) || isLogged(line)
+		}))
 }
 
 // mostSource is how many characters of a line of source a reason has.
