@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -65,24 +68,51 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 		fmt.Fprintln(c.stderr, "interrupted; run it again to continue")
 		return cli.Code(cli.Interrupted)
 	}
-	if err == nil && len(w.Files) > 0 && !slices.ContainsFunc(done, func(d infra.Fetched) bool {
-		return d.Files+d.Had > 0
-	}) {
+	gone := w.gone(done)
+	some := slices.ContainsFunc(done, func(d infra.Fetched) bool { return d.Files+d.Had > 0 })
+	if err == nil && gone == nil && len(w.Files) > 0 && !some {
 		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("no output of the selected tasks of "+
 			"%s matches %s", s.ID, enumerated(w.Files)),
 			Remedy: "patterns are as in a .gitignore file, below the task's folder; without " +
 				"--files everything is copied"}
 	}
-	if err != nil && !ctx.Bool("json") { // of a host from which nothing came nothing is said
+	if (err != nil || gone != nil) && !ctx.Bool("json") {
+		// of a host from which nothing came nothing is said
 		done = slices.DeleteFunc(done, func(d infra.Fetched) bool {
 			return d.Files+d.Had == 0 && len(d.Skipped) == 0
 		})
 	}
-	err = failedFetch(err)
+	var lacking error
 	if err == nil && ctx.Int("top") > 0 && len(w.Files) > 0 {
-		err = w.lacking(done)
+		lacking = w.lacking(done)
 	}
-	return errors.Join(c.printFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done), err)
+	return errors.Join(c.printFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done),
+		failedFetch(err), gone, lacking)
+}
+
+// gone says which tasks began, and have no folder on their hosts any more.
+func (w fetchPlan) gone(done []infra.Fetched) error {
+	var texts []string
+	for _, d := range done {
+		var ids []string
+		first := ""
+		for _, i := range d.Gone {
+			if w.begun[i] {
+				first = cmp.Or(first, path.Join(d.Folder, strconv.FormatInt(i, 10)))
+				ids = append(ids, task.ID{Sweep: w.Sweep, Index: i}.String())
+			}
+		}
+		if n := len(ids); n > 0 {
+			texts = append(texts, fmt.Sprintf("the %s of %s %s gone from %s: %s%s",
+				pick(n, "folder", "folders"), enumeratedFirst(ids), pick(n, "is", "are"), d.Host,
+				first, pick(n, "", ", ...")))
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	slices.Sort(texts)
+	return &cli.Error{Code: cli.Failed, Err: errors.New(strings.Join(texts, "\n"))}
 }
 
 // lacking returns an error that names the tasks of which no file was chosen: who fetches the best
@@ -90,7 +120,7 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 func (w fetchPlan) lacking(done []infra.Fetched) error {
 	has := map[int64]bool{}
 	for _, d := range done {
-		for _, index := range d.Tasks {
+		for _, index := range slices.Concat(d.Tasks, d.Gone) {
 			has[index] = true
 		}
 	}
@@ -107,7 +137,7 @@ func (w fetchPlan) lacking(done []infra.Fetched) error {
 	}
 	slices.SortFunc(names, human.CompareNatural)
 	return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("%s: no output matches %s",
-		enumerated(names), enumerated(w.Files)),
+		enumeratedFirst(names), enumerated(w.Files)),
 		Remedy: "those of the others were copied; to copy everything of it: run-tasks fetch " +
 			names[0] + " --to FOLDER"}
 }

@@ -18,6 +18,7 @@ import (
 type fetchPlan struct {
 	infra.Outputs
 	hosts map[string][]int64 // tasks
+	begun map[int64]bool     // of them, which left a folder
 	// combinations is how many of a sweep that repeats them --top chose; 0: it chose tasks.
 	combinations int
 }
@@ -92,7 +93,8 @@ func onlyRanked(sweeps []api.Sweep) (api.Sweep, error) {
 // outputsOf chooses the tasks whose outputs are fetched.
 func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep,
 	t target) (w fetchPlan, err error) {
-	w = fetchPlan{Outputs: infra.Outputs{Sweep: s.ID}, hosts: map[string][]int64{}}
+	w = fetchPlan{Outputs: infra.Outputs{Sweep: s.ID}, hosts: map[string][]int64{},
+		begun: map[int64]bool{}}
 	revisions := map[string]bool{}
 	q := api.Query{Issued: true, Where: ctx.String("where"), Top: ctx.Int("top")}
 	isMeant := func(r *table.Row) bool { return !t.isTask || r.Index == t.index }
@@ -110,6 +112,7 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 	err = src.Rows(work, s.ID, q, func(r *table.Row) error {
 		if r.Host != "" && isMeant(r) {
 			w.hosts[r.Host] = append(w.hosts[r.Host], r.Index)
+			w.begun[r.Index] = r.Started != nil
 			revisions[r.Revision] = true
 		}
 		return nil

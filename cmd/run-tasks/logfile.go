@@ -3,13 +3,17 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/sweep/api"
+	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 )
 
@@ -30,7 +34,7 @@ func (h *localFolder) logs(ctx context.Context, l outputQuery) error {
 		}
 		switch {
 		case stdout.file == nil && stdout.to != nil && (over || !l.follow):
-			return cli.Wrong("", "%s has printed nothing: there is no %s", l.id, stdout.path)
+			return h.noOutput(ctx, l.id, stdout.path)
 		case over || !l.follow:
 			return nil
 		}
@@ -40,6 +44,25 @@ func (h *localFolder) logs(ctx context.Context, l outputQuery) error {
 			return nil
 		}
 	}
+}
+
+// noOutput says why a task has no output at a path.
+func (h *localFolder) noOutput(ctx context.Context, id task.ID, path string) error {
+	t, err := h.Task(context.WithoutCancel(ctx), id.Sweep, id.Index)
+	folder := local.TaskFolder(id)
+	switch {
+	case err != nil:
+		return err
+	case began(t) && !exists(folder):
+		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("the folder of %s is gone: there is "+
+			"no %s", id, folder)}
+	}
+	return cli.Wrong("", "%s has printed nothing: there is no %s", id, path)
+}
+
+// began reports whether an attempt of a task began: then it had a folder.
+func began(t api.Task) bool {
+	return slices.ContainsFunc(t.Attempts, func(a api.Attempt) bool { return a.Started != nil })
 }
 
 // tail copies a file that may not be there yet, may grow, and may be replaced by that of another

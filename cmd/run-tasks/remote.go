@@ -134,8 +134,9 @@ func (m *remote) logs(ctx context.Context, l outputQuery) error {
 	errs := make(chan error, 1)
 	go func() {
 		err := m.copy(ctx, l, true, l.stderr)
-		if e, ok := errors.AsType[*api.Error](err); ok && e.Status == http.StatusNotFound {
-			err = nil // most programs print nothing there
+		if e, ok := errors.AsType[*api.Error](err); ok && (e.Status == http.StatusNotFound ||
+			e.Status == http.StatusGone && l.stdout != nil) {
+			err = nil // most programs print nothing there, and standard output is missed as well
 		}
 		errs <- err
 	}()

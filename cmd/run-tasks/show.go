@@ -137,7 +137,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 		c.field("best", text)
 	}
 	if folder := src.folder(s.ID); folder != "" {
-		c.field("files", folder)
+		c.field("files", folderText(folder, s.Counts[task.Succeeded.String()] > 0))
 	}
 	if err := c.runningNow(ctx, src, s); err != nil {
 		return err

@@ -35,7 +35,7 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		c.field("file", f.String())
 	}
 	if folder := src.folder(s.ID); folder != "" {
-		c.field("files", filepath.Join(folder, strconv.FormatInt(index, 10)))
+		c.field("files", folderText(filepath.Join(folder, strconv.FormatInt(index, 10)), began(t)))
 	}
 	for _, m := range t.Row.Metrics {
 		c.field("metric", metricText(m))
@@ -50,6 +50,14 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		}
 	}
 	return nil
+}
+
+// folderText is a folder of outputs, and that it is gone if something had begun in it.
+func folderText(folder string, had bool) string {
+	if had && !exists(folder) {
+		return folder + " (gone)"
+	}
+	return folder
 }
 
 // stateText is the state of a task, with what it waits for. Waits is what its sweep waits for.

@@ -86,4 +86,12 @@ func enumerated(texts []string) string {
 	return strings.Join(texts[:last], ", ") + " and " + texts[last]
 }
 
+// enumeratedFirst is "a, b and c", and of many texts "a, b, c, d, e and 7 more".
+func enumeratedFirst(texts []string) string {
+	if len(texts) > excludedShown {
+		return firstOf(texts)
+	}
+	return enumerated(texts)
+}
+
 func encode(w io.Writer, v any) error { return table.WriteJSONLine(w, v) }

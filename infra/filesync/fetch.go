@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,8 @@ type Fetched struct {
 	Had     int       // that were there already
 	Tasks   []int64   // that have a file of those that Files choose
 	Skipped []Skipped // what was not copied, and is no error
+	Folder  string    // of the sweep on the host
+	Gone    []int64   // tasks that were asked for and have no folder there
 }
 
 // Skipped is something that a fetch leaves out.
@@ -180,12 +183,13 @@ func (f *fetch) list(ctx context.Context) error {
 		return err
 	}
 	defer answer.Body.Close()
+	f.done.Folder = path.Join(f.of.Root, f.of.Folder, f.of.Sweep)
 	folders := map[string]bool{}
 	chosen := map[string]bool{}
 	for _, index := range f.o.Tasks {
 		chosen[strconv.FormatInt(index, 10)] = true
 	}
-	return ReadOutputs(bufio.NewReaderSize(answer.Body, bufferSize), func(e Output) error {
+	err = ReadOutputs(bufio.NewReaderSize(answer.Body, bufferSize), func(e Output) error {
 		task, _, below := strings.Cut(e.Path, "/")
 		_, err := strconv.ParseUint(task, 10, 63)
 		_, twice := folders[e.Path]
@@ -202,6 +206,12 @@ func (f *fetch) list(ctx context.Context) error {
 		f.offered = append(f.offered, e)
 		return nil
 	})
+	for _, index := range f.o.Tasks {
+		if _, there := folders[strconv.FormatInt(index, 10)]; !there && err == nil {
+			f.done.Gone = append(f.done.Gone, index)
+		}
+	}
+	return err
 }
 
 // countTasks notes the tasks that have a chosen file.

@@ -73,6 +73,10 @@ func TestFetchedOutputsAreTheSame(t *testing.T) {
 	done, err := c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0, 1, 7},
 		Dir: dir, Progress: func(p filesync.Progress) { last = p }})
 	must(t, err)
+	if diff := cmp.Diff([]int64{7}, done.Gone); diff != "" ||
+		done.Folder != filepath.Join(root, "outputs", "run-1") {
+		t.Errorf("gone from %s: %s", done.Folder, diff)
+	}
 	var skipped []string
 	for _, s := range done.Skipped {
 		skipped = append(skipped, s.Path)

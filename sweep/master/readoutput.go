@@ -162,7 +162,7 @@ func (m *Master) send(ctx context.Context, id task.ID, attempt int, read string,
 	return absent, err
 }
 
-// workerOf is the worker of an attempt, or, of 0, of the newest that began; "" when there is none.
+// workerOf is the worker of an attempt that began, or, of 0, of the newest; "" when there is none.
 func (m *Master) workerOf(ctx context.Context, id task.ID, attempt int) (worker string, err error) {
 	if err := m.core.HasTask(id); err != nil {
 		return "", err
@@ -174,7 +174,7 @@ func (m *Master) workerOf(ctx context.Context, id task.ID, attempt int) (worker 
 	tries, err := m.o.Store.EarlierAttempts(ctx, s, id.Index)
 	for _, t := range append(tries, t.Attempt) {
 		began := !t.Started.IsZero()
-		if !t.Superseded && (t.Number == attempt && attempt > 0 || attempt == 0 && began) {
+		if !t.Superseded && began && (attempt == 0 || attempt == t.Number) {
 			worker = t.Worker
 		}
 	}

@@ -205,6 +205,7 @@ func (p *Piece) Check(worker string) error {
 	b.from(p.Worker, worker)
 	b.text("its id", p.ID, maxIDBytes)
 	b.text("its file", p.File, maxTextBytes)
+	b.text("its folder", p.Gone, maxTextBytes)
 	b.text("its error", p.Error, maxTextBytes)
 	b.number("its length", int64(len(p.Data)), MaxPieceBytes)
 	return b.err

@@ -267,7 +267,9 @@ type Piece struct {
 	// identifies the file among all of a task
 	File   string `json:"file,omitempty"`
 	Absent bool   `json:"absent,omitempty"` // there is no such file, or none yet
-	Error  string `json:"error,omitempty"`  // why it cannot be read; for people
+	// Gone is where the task's folder would be, if the worker has none; Absent then, too.
+	Gone  string `json:"gone,omitempty"`
+	Error string `json:"error,omitempty"` // why it cannot be read; for people
 
 	Measured *Measured `json:"measured,omitempty"` // the answer to a Measure
 }

@@ -111,7 +111,7 @@ func TestWire(t *testing.T) {
 			Edition: "e", Secrets: []byte("sealed")},
 		"slots": &task.Control{Version: task.Version, Kind: task.SlotsControl, Slots: 4},
 		"piece": &task.Piece{Version: task.Version, ID: "7", Worker: "w", Offset: 5,
-			Data: []byte("text"), Size: 9, File: "w:3", Absent: true, Error: "no"},
+			Data: []byte("text"), Size: 9, File: "w:3", Absent: true, Gone: "/o/train-1/42", Error: "no"},
 		"line": &task.Line{Sweep: "train-1", Index: 42, Attempt: 2, Host: "gpu1", Slot: 1,
 			Stderr: true, Time: moment, Text: "hello", Missed: 3},
 	} {

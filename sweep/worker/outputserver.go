@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -132,6 +134,12 @@ func (r *readServer) read(c task.Control, p *task.Piece) error {
 		}
 	}
 	l, err := openLog(r.outputs, c, reached)
+	if errors.Is(err, fs.ErrNotExist) {
+		folder := filepath.Join(r.outputs, c.Sweep, strconv.FormatInt(c.Index, 10))
+		if there, failed := exists(folder); !there && failed == nil {
+			p.Gone = folder
+		}
+	}
 	if err != nil {
 		return err
 	}

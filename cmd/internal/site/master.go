@@ -41,6 +41,8 @@ func ExplainMaster(err error, program string) error {
 	switch {
 	case e.Status == http.StatusServiceUnavailable:
 		code = cli.Unreachable
+	case e.Status == http.StatusGone:
+		code = cli.Failed
 	case e.Status >= http.StatusInternalServerError:
 		code = cli.Machine
 	}

@@ -87,6 +87,11 @@ func (s *Server) sendOutput(ctx context.Context, w http.ResponseWriter, o output
 		case err != nil:
 			return err
 		case p.Absent && !headed && (over || !o.follow):
+			if p.Gone != "" { // attempts have one before they begin
+				return &api.Error{Status: http.StatusGone, Text: fmt.Sprintf(
+					"the folder of %s is gone: there is no %s on worker %s", o.id, p.Gone, p.Worker),
+					Remedy: "it was deleted, or the worker had another folder of outputs then"}
+			}
 			return &api.Error{Status: http.StatusNotFound,
 				Text: fmt.Sprintf("%s has printed nothing to %s", o.id, streamName(o.stderr))}
 		case p.Absent: // it may come
