@@ -55,17 +55,17 @@ func (s scope) ignores(path string, folder bool) (LeftOut, bool) {
 		for _, set := range slices.Backward(sets) {
 			if r, found := set.last(path, folder); found {
 				return LeftOut{Path: path, Folder: folder, File: set.file,
-					Unless: r.unless(path)}, !r.negated
+					Unless: set.unless(r, path)}, !r.negated
 			}
 		}
 	}
 	return LeftOut{}, false
 }
 
-// unless is the line for a rules file at the top that takes the rule back: for all that it names,
-// or, where a name alone does not say what it names, for this path.
-func (r rule) unless(path string) string {
-	if r.byName {
+// unless is the line for a rules file at the top that takes a rule back: for all that it names, or,
+// where it would not name that at the top, for this path.
+func (s ruleSet) unless(r rule, path string) string {
+	if r.byName || s.folder == "" && s.below == "" {
 		return "!" + r.text
 	}
 	return "!" + ignoreLine(path)

@@ -20,14 +20,16 @@ import (
 func TestOwnRulesBeforeGit(t *testing.T) {
 	t.Parallel()
 	dir := plant(t, tree{
-		".gitignore": "data/\n*.log\nmodel\n", ".mlframeworkignore": "!data/\nnotes.md\n!/model\n",
-		"notes.md": "", "run.log": "",
+		".gitignore":         "data/\n*.log\nmodel\nbuild/*\n",
+		".mlframeworkignore": "!data/\nnotes.md\n!/model\n",
+		"notes.md":           "", "run.log": "",
 		"data/.gitignore": "*\n!x\n", "data/x": "", "data/y": "", "data/.mlframeworkignore": "!y\n",
-		"model": "", "sub/model": "", "sub/.mlframeworkignore": "/inner\n", "sub/inner": "",
+		"model": "", "sub/model": "", "build/a": "", "build/b": "",
+		"sub/.mlframeworkignore": "/inner\n", "sub/inner": "",
 		"sub/deep/inner": "",
 	})
 	want := []string{
-		".gitignore", ".mlframeworkignore", "data", "data/x", "data/y", "model", "sub",
+		".gitignore", ".mlframeworkignore", "build", "data", "data/x", "data/y", "model", "sub",
 		"sub/.mlframeworkignore", "sub/deep",
 		"sub/deep/inner",
 	}
@@ -36,6 +38,8 @@ func TestOwnRulesBeforeGit(t *testing.T) {
 		t.Error(diff)
 	}
 	left := []projects.LeftOut{
+		{Path: "build/a", File: ".gitignore", Unless: "!build/*"},
+		{Path: "build/b", File: ".gitignore", Unless: "!build/*"},
 		{Path: "notes.md", File: ".mlframeworkignore", Unless: "!notes.md"},
 		{Path: "run.log", File: ".gitignore", Unless: "!*.log"},
 		{Path: "sub/inner", File: "sub/.mlframeworkignore", Unless: "!/sub/inner"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -18,14 +19,30 @@ const excludedShown = 5
 
 // noteExcluded tells what a .gitignore leaves out of a project, as most who wrote one thought of
 // git only, and warns where tasks are told of it. What lies in outputs tasks would not see with any
-// rules.
-func (c *command) noteExcluded(m *projects.Manifest, r core.Record) {
+// rules. It reports whether anything is left out.
+func (c *command) noteExcluded(m *projects.Manifest, r core.Record) bool {
 	rules := folder.RulesOf(r.Recipe)
 	left := slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
 		return !l.ByGit() || rules.IsOutput(l.Path)
 	})
 	c.printExcluded(m.Dir, left)
 	c.warnExcludedArguments(m, r, rules, left)
+	return len(left) > 0
+}
+
+// noteExcludedNow is noteExcluded of a sweep that goes on, where its project is here.
+func (c *command) noteExcludedNow(ctx context.Context, p currentProject) {
+	if p.file == nil {
+		return
+	}
+	m, err := projects.List(ctx, p.dir)
+	if err != nil {
+		return // who takes the files says so
+	}
+	if s := p.sweep; c.noteExcluded(m, p.record(s.Record)) && !p.updated {
+		c.print([]string{fmt.Sprintf("%s runs the files that it was submitted with; with more of "+
+			"them: %s retry --updated %s", s.ID, c.self, s.ID)})
+	}
 }
 
 func (c *command) printExcluded(dir string, left []projects.LeftOut) {

@@ -66,7 +66,12 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		c.print(e.notes)
 		return c.dryExtend(ctx, e)
 	}
+	toNote := e.now.updated
 	begin := func(work context.Context, at backend, f api.Detail) (b api.StartedSweep, err error) {
+		if toNote {
+			toNote = false
+			c.noteExcludedNow(work, e.now)
+		}
 		if err := at.accepts(work, e.now.dir, e.now.file); err != nil {
 			return b, err
 		}

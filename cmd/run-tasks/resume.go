@@ -72,7 +72,13 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 	if !now.updated {
 		file = nil
 	}
+	// what failed may have failed for want of files
+	toNote := now.updated || ctx.Command.Name == "retry"
 	begin := func(work context.Context, at backend, f api.Detail) (b api.StartedSweep, err error) {
+		if toNote {
+			toNote = false
+			c.noteExcludedNow(work, now)
+		}
 		if err := at.accepts(work, now.dir, file); err != nil {
 			return b, err
 		}

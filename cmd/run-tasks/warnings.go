@@ -147,7 +147,7 @@ func (c *command) warnFirst(d display.Display, u api.Update, told *bool) {
 		u.Unranked.Task)
 }
 
-// warnUnranked says loudly which tasks ended well and never printed what they are ranked by.
+// warnUnranked says loudly which tasks ended well and have no number that they are ranked by.
 func (c *command) warnUnranked(s api.Sweep) {
 	c.warnUnread(s)
 	c.warnUnmeasured(s)
@@ -174,8 +174,8 @@ func (c *command) warnUnranked(s api.Sweep) {
 		objective += fmt.Sprintf(", and %d with nan for it", s.Checks.NaN)
 		fallthrough
 	default:
-		fmt.Fprintf(c.stderr, "WARNING: no metrics: %s succeeded without printing a number for "+
-			"the objective, %s (%s)\n  see what is picked: %s\n",
+		fmt.Fprintf(c.stderr, "WARNING: no metrics: %s succeeded without a number for the "+
+			"objective, %s (%s)\n  see what is picked: %s\n",
 			plural(silent, "task"), objective, all, try)
 	}
 }

@@ -22,15 +22,7 @@ func (f *Folder) Problems() (all []string) {
 			all = append(all, fmt.Sprintf("%s%s names more than %d files: the others are not read",
 				of, s.pattern, maxFiles))
 		}
-		for _, file := range s.files {
-			if file.err != nil {
-				all = append(all, of+f.quote(s, file.path)+": "+human.Cause(file.err))
-				continue
-			}
-			for _, p := range file.reader.Problems() {
-				all = append(all, of+f.quote(s, file.path)+" "+p)
-			}
-		}
+		all = append(all, s.problems(of)...)
 	}
 	if len(all) > maxProblems {
 		rest := len(all) - maxProblems + 1
@@ -38,6 +30,36 @@ func (f *Folder) Problems() (all []string) {
 	}
 	for i, text := range all {
 		all[i] = human.Visible(text)
+	}
+	return all
+}
+
+// problems returns sentences about files of a pattern. They name the pattern, one for all of its
+// files: tasks may have many, whose names differ, as by a time.
+func (s *source) problems(of string) (all []string) {
+	files := map[string]int{}
+	var order []string
+	for _, file := range s.files {
+		var found []string
+		if file.err != nil {
+			found = []string{": " + human.Cause(file.err)}
+		} else {
+			for _, p := range file.reader.Problems() {
+				found = append(found, " "+p)
+			}
+		}
+		for _, p := range found {
+			if files[p]++; files[p] == 1 {
+				order = append(order, p)
+			}
+		}
+	}
+	for _, p := range order {
+		name := s.pattern
+		if files[p] < len(s.files) {
+			name = "a file of " + name
+		}
+		all = append(all, of+name+p)
 	}
 	return all
 }
@@ -55,7 +77,7 @@ func (f *Folder) quote(s *source, path string) string {
 func (f *Folder) never(s *source) string {
 	for path := range f.baseline {
 		if matches(s.pattern, path) {
-			return f.quote(s, path) + " is the project's, and the program did not change it"
+			return s.pattern + " is the project's, and the program did not change it"
 		}
 	}
 	if s.outsideLink != "" {
