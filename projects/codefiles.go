@@ -7,16 +7,18 @@ import (
 )
 
 // A Code is which of a project's files count as its code, for a key that editing the others must
-// not change. The zero value is all of them.
+// not change. The zero value is all but tables, documents, pictures and logs.
 type Code struct {
 	// Only names what counts, in the syntax of gitignore(5), relative to the top: a folder stands
-	// for all that is in it, "!" takes out again. Empty: everything.
+	// for all that is in it, "!" takes out again. Empty: the usual.
 	Only []string
+	// Named are files and folders that the program reads: without Only, they count whatever they are.
+	Named []string
 	// Without names files that do not count in any case. One that is not there changes nothing.
 	Without []string
 }
 
-// Key is the revision that the project would have if it held nothing but its code.
+// Key is the revision that the project would have if it held nothing but the files of its code.
 func (c Code) Key(m *Manifest) string { return revisionOf(c.of(m)) }
 
 // of lists what counts.
@@ -24,10 +26,50 @@ func (c Code) of(m *Manifest) []Entry {
 	rules := parseRules([]byte(strings.Join(c.Only, "\n")))
 	return slices.DeleteFunc(slices.Clone(m.Entries), func(e Entry) bool {
 		same := func(name string) bool { return path.Clean(name) == e.Path }
-		return slices.ContainsFunc(c.Without, same) ||
-			len(c.Only) > 0 && (e.Kind == Dir || !selects(rules, e.Path))
+		switch {
+		case e.Kind == Dir || slices.ContainsFunc(c.Without, same):
+			return true
+		case len(c.Only) > 0:
+			return !selects(rules, e.Path)
+		}
+		return selects(noCode, e.Path) && !slices.ContainsFunc(c.Named, func(name string) bool {
+			return e.Path == name || strings.HasPrefix(e.Path, name+"/")
+		})
 	})
 }
+
+// noCode are files that people and programs write for people to read, and of which an edit changes
+// no result.
+var noCode = parseRules([]byte(`
+*.csv
+*.tsv
+*.xlsx
+*.md
+*.rst
+*.html
+*.pdf
+*.tex
+*.bib
+*.docx
+*.png
+*.jpg
+*.jpeg
+*.gif
+*.svg
+*.log
+*.ipynb
+.ipynb_checkpoints/
+events.out.tfevents.*
+README*
+LICENSE*
+CHANGELOG*
+AUTHORS*
+CITATION*
+.gitignore
+.gitattributes
+.mlframeworkignore
+.github/
+`))
 
 // Selection returns a function that reports whether patterns, in the syntax of gitignore(5), name a
 // file, or a folder that it is in.
@@ -60,36 +102,31 @@ func (c Code) Unmatched(m *Manifest) (patterns []string) {
 	return patterns
 }
 
-// Changes says how the code of a project differs from an earlier one: "train.py changed", "README
-// is new", "old.py is gone". Of a folder that came or went with files it names those.
+// Changes says how the code of a project differs from an earlier one: "train.py changed", "net.py
+// is new", "old.py is gone".
 func (c Code) Changes(now, old *Manifest) (changes []string) {
 	before := map[string]Entry{}
 	for _, e := range c.of(old) {
 		before[e.Path] = e
 	}
-	said := func(e Entry, what string, all []Entry) {
-		inside := func(in Entry) bool { return path.Dir(in.Path) == e.Path }
-		if e.Kind != Dir || !slices.ContainsFunc(all, inside) {
-			changes = append(changes, shown(e.Path)+" "+what)
-		}
-	}
+	said := func(e Entry, what string) { changes = append(changes, shown(e.Path)+" "+what) }
 	for _, e := range c.of(now) {
 		b, had := before[e.Path]
 		delete(before, e.Path)
 		switch {
 		case !had:
-			said(e, "is new", now.Entries)
+			said(e, "is new")
 		case e.Kind != b.Kind || e.Hash != b.Hash || e.Link != b.Link:
-			said(e, "changed", nil)
+			said(e, "changed")
 		case e.Executable() && !b.Executable():
-			said(e, "became executable", nil)
+			said(e, "became executable")
 		case e.Executable() != b.Executable():
-			said(e, "is not executable any more", nil)
+			said(e, "is not executable any more")
 		}
 	}
 	for _, e := range old.Entries {
 		if _, gone := before[e.Path]; gone {
-			said(e, "is gone", old.Entries)
+			said(e, "is gone")
 		}
 	}
 	return changes

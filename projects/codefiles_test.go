@@ -13,17 +13,17 @@ import (
 func TestOnlyCode(t *testing.T) {
 	t.Parallel()
 	files := tree{"a.py": "1", "lib/b.py": "2", "lib/notes.md": "3", "configs/x.yml": "4",
-		"configs/deep/y.yml": "5", "README": "6", "my configs/z": "7"}
+		"configs/deep/y.yml": "5", "README": "6", "my configs/z": "7", "log.csv": "8",
+		"data/x.csv": "9"}
 	for only, want := range map[string]string{
-		"": "a.py lib/b.py lib/notes.md configs/x.yml configs/deep/y.yml " +
-			"README my configs/z",
+		"":           "a.py lib/b.py configs/x.yml configs/deep/y.yml my configs/z data/x.csv",
 		"*.py":       "a.py lib/b.py",
 		"/*.py":      "a.py",
 		"configs":    "configs/x.yml configs/deep/y.yml",
 		"configs/":   "configs/x.yml configs/deep/y.yml",
 		"lib\n!*.md": "lib/b.py",
 		"*\n!README": "a.py lib/b.py lib/notes.md configs/x.yml configs/deep/y.yml " +
-			"my configs/z",
+			"my configs/z log.csv data/x.csv",
 		"configs\n!configs/deep":   "configs/x.yml",
 		"configs/deep/*":           "configs/deep/y.yml",
 		"my configs\nnothing here": "my configs/z",
@@ -31,7 +31,7 @@ func TestOnlyCode(t *testing.T) {
 	} {
 		t.Run(only, func(t *testing.T) {
 			t.Parallel()
-			code := projects.Code{Without: []string{"tasks.yml"}}
+			code := projects.Code{Without: []string{"tasks.yml"}, Named: []string{"data"}}
 			if only != "" {
 				code.Only = strings.Split(only, "\n")
 			}
@@ -39,8 +39,8 @@ func TestOnlyCode(t *testing.T) {
 			before := scan(t, dir)
 			var counts []string
 			for _, name := range strings.Split(
-				"a.py,lib/b.py,lib/notes.md,configs/x.yml,configs/deep/y.yml,README,my configs/z",
-				",") {
+				"a.py,lib/b.py,lib/notes.md,configs/x.yml,configs/deep/y.yml,README,my configs/z,"+
+					"log.csv,data/x.csv", ",") {
 				plantIn(t, dir, tree{name: "other", "tasks.yml": name})
 				now := scan(t, dir)
 				changes := code.Changes(now, before)
@@ -69,8 +69,7 @@ func TestCodeChanges(t *testing.T) {
 		"tasks.yml": "x"}))
 	now := scan(t, plant(t, tree{"a": "1", "b": "3", "d e": "", "empty/": "", "same": "",
 		"link": "->b", "sub/x": "", "tasks.yml": "y"}))
-	want := []string{"b changed", `"d e" is new`, "empty is new", "link changed", "sub/x is new",
-		"c is gone"}
+	want := []string{"b changed", `"d e" is new`, "link changed", "sub/x is new", "c is gone"}
 	if diff := cmp.Diff(want, projects.Code{Without: []string{"tasks.yml"}}.Changes(now,
 		old)); diff != "" {
 		t.Error(diff)

@@ -113,10 +113,6 @@ func TestCode(t *testing.T) {
 	if a != b {
 		t.Errorf("code %s became %s", a, b)
 	}
-	if (projects.Code{}).Key(before) != before.Revision() ||
-		(projects.Code{Without: []string{"no.yml"}}).Key(before) != before.Revision() {
-		t.Error("code without nothing is not the revision")
-	}
 }
 
 // TestScanOrder: any order of making files gives the same sorted list.

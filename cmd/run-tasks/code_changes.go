@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +17,26 @@ import (
 
 // codeOf is which files of a project are code to a definition: not those that describe the sweep.
 func codeOf(t definition.Task) projects.Code {
-	return projects.Code{Only: t.Code, Without: []string{definition.FileName, t.Parameters}}
+	c := projects.Code{Only: t.Code, Without: []string{definition.FileName, t.Parameters}}
+	words := slices.Clone(t.Command)
+	for _, v := range t.Env {
+		words = append(words, v.Value)
+	}
+	for _, word := range words {
+		for _, name := range pathsGiven(word) {
+			c.Named = append(c.Named, path.Join(t.Workdir, name))
+		}
+	}
+	return c
+}
+
+// compared says what --missing goes by.
+func (g gap) compared() string {
+	files := "all files but tables, documents, pictures and logs that it does not name"
+	if len(g.code.Only) > 0 {
+		files = enumerated(g.code.Only)
+	}
+	return "compared: the command, and as its code " + files + " (code: in tasks.yml)"
 }
 
 // codeNow is what a definition counts as code now, for a sweep that goes on with a project's
@@ -72,22 +92,23 @@ func newGap(files *projects.Manifest, key string, t definition.Task, revisions s
 // asks until no further revision turns out to have the same code.
 func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool, notes []string,
 	err error) {
+	notes = []string{g.compared()}
 	var m api.Missing
 	old, same := map[string]*projects.Manifest{}, []string(nil)
 	for known := -1; known < len(same); {
 		known = len(same)
 		if m, err = q.Missing(ctx, *r, g.key, same...); err != nil {
-			return false, nil, err
+			return false, notes, err
 		}
 		same = append(same, g.compare(ctx, m.Because, old)...)
 	}
 	if !m.All && len(m.Ranges) == 0 {
-		return false, nil, nil
+		return false, notes, nil
 	}
 	if !m.All {
 		r.Ranges = m.Ranges
 	}
-	notes = g.reasons(m.Because, old, api.Total(*r))
+	notes = append(notes, g.reasons(m.Because, old, api.Total(*r))...)
 	if len(m.Damaged) > 0 {
 		notes = append(notes, "not all of "+enumerated(m.Damaged)+" can be read in the store: "+
 			"what succeeded there may run again")
@@ -153,12 +174,6 @@ func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest,
 		note := fmt.Sprintf("%s to run again, because %s since %s", least+combinations(d.points),
 			d.what, firstOf(d.since))
 		notes = slices.Insert(notes, 0, note)
-	}
-	if len(g.code.Only) == 0 && slices.ContainsFunc(causes, func(c api.Cause) bool {
-		return c.What == api.CauseCode
-	}) {
-		notes = append(notes, "every file of the project counts as code; code: in tasks.yml "+
-			"names those that do")
 	}
 	return notes
 }
