@@ -116,6 +116,10 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 	if err := p.readParameters(e.now.dir); err != nil {
 		return e, e.now.unreadable(err)
 	}
+	if p.space.Counted() && !r.Recipe.CountsRepeats {
+		return e, cli.Wrong("submit it as a sweep of its own", "%s was submitted without a number "+
+			"of repeats, and cannot be extended by one", s.ID)
+	}
 	e.notes = append(p.notes, e.now.notes()...)
 	if r.Overrides != nil {
 		e.notes = append(e.notes, s.ID+" is extended with "+typed(p.change.Arguments()))

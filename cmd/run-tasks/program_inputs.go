@@ -120,7 +120,7 @@ func checkConfig(dir string, r core.Record, text []byte, spaces ...*space.Space)
 			all = append(all, v)
 		}
 	}
-	notes, err := argv.CheckFile(*r.Recipe.File, text, all, r.Recipe.ParameterNames())
+	notes, err := argv.CheckFile(*r.Recipe.File, text, all, r.Recipe.NoArguments())
 	faults, _ := errors.AsType[fault.List](err)
 	for i := range notes {
 		notes[i].File = filepath.Join(dir, notes[i].File)

@@ -141,7 +141,15 @@ func (c *command) unknownTask(err error) error {
 // readParameters reads the space; dir is the project's folder as the user wrote it.
 func (p *project) readParameters(dir string) error {
 	name := p.task.Parameters
-	if words := p.change.Arguments(); name == "" && len(words) > 0 {
+	words := p.change.Arguments()
+	if name == "" && len(words) > 0 && !p.task.EachWorker && p.change.OnlyRepeats() {
+		s, _, err := space.Read(usualParameters, nil, p.change)
+		if err == nil {
+			p.space = s
+		}
+		return err
+	}
+	if name == "" && len(words) > 0 {
 		return p.unchangeable(words)
 	}
 	if name == "" {
@@ -197,6 +205,7 @@ func (p *project) record(revision string) core.Record {
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,
 			File: t.File, Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy,
 			Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
+			CountsRepeats: p.space.Counted(),
 		},
 	}
 	p.setInputs(&r.Recipe)

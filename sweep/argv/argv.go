@@ -37,7 +37,7 @@ func Of(r task.Recipe, at task.PlaceholderValues, a task.Attempt, config []byte)
 	if r.File != nil {
 		g.To = r.File.To
 		if g.File, g.Put, err = Fill(*r.File, config, a.Parameters,
-			r.ParameterNames()); err != nil {
+			r.NoArguments()); err != nil {
 			return g, err
 		}
 	}

@@ -144,7 +144,8 @@ func (c *checker) untaken() {
 		return
 	}
 	for _, name := range c.names {
-		if !c.taken[name] && !readsOne(c.recipe.Command, name) {
+		counts := c.recipe.CountsRepeats && name == space.RepeatName
+		if !c.taken[name] && !counts && !readsOne(c.recipe.Command, name) {
 			c.fault("flags",
 				fmt.Sprintf("with flags: none nothing gives the parameter %s to the program", name),
 				fmt.Sprintf(

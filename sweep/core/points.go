@@ -20,11 +20,10 @@ type Points struct {
 // Points returns the points of the record's tasks. All tasks of a sweep that runs once on every
 // worker are the first point.
 func (r Record) Points() *Points {
-	named := r.Recipe.ParameterNames()
 	p := &Points{onlyFirst: len(r.Workers) > 0, spaces: r.Spaces(), command: r.Recipe.Command,
-		placeholders: len(named) > 0}
+		placeholders: len(r.Recipe.ParameterNames()) > 0}
 	for _, s := range p.spaces {
-		p.flags = append(p.flags, s.Flags(r.Style, named...))
+		p.flags = append(p.flags, s.Flags(r.Style, r.Recipe.NoArguments()...))
 	}
 	return p
 }

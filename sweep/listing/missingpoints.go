@@ -180,7 +180,7 @@ func (f *successFinder) because(ctx context.Context, sweeps []store.Listed, r co
 		all = m.Ranges
 	}
 	open := map[task.Key]struct{}{} // points by their parameters
-	plain := r.Style.Form == "" && len(r.Recipe.ParameterNames()) == 0
+	plain := r.Style.Form == "" && len(r.Recipe.NoArguments()) == 0
 	keyOf := func(points *core.Points, index int64) task.Key {
 		if plain { // a switch that is absent is as no parameter
 			return task.KeyOf(points.Flags(nil, index), "", task.Recipe{}, "", nil)
@@ -237,6 +237,7 @@ func difference(now core.Record, t success) string {
 	switch {
 	case !slices.Equal(now.Recipe.Command, old.Recipe.Command) || now.Style != old.Style ||
 		now.Recipe.ReadsParameters != old.Recipe.ReadsParameters ||
+		now.Recipe.CountsRepeats != old.Recipe.CountsRepeats ||
 		!reflect.DeepEqual(now.Recipe.File, old.Recipe.File):
 		return api.CauseCommand
 	case !known || !slices.Contains(now.Images.Keyed(), image):

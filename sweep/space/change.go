@@ -19,8 +19,8 @@ type Change struct {
 	// epoch=[1,5) an interval, augment=true a switch, name="a,b" in quotes text, lr=!log [1e-4,
 	// 1e-1, 4] a range.
 	Set []string `json:"set,omitempty"`
-	// Repeat has NAME, which marks a parameter as one that only repeats, or NAME=VALUE, which also
-	// sets or adds it.
+	// Repeat has NAME, which marks a parameter as one that only repeats, NAME=VALUE, which also
+	// sets or adds it, or a number, which is how often each combination runs (see RepeatName).
 	Repeat []string `json:"repeat,omitempty"`
 	Sample *int64   `json:"sample,omitempty"` // so many combinations; nil: as the file has it
 	Seed   *int64   `json:"seed,omitempty"`   // of the sample
@@ -222,6 +222,14 @@ func scan(text string) (comma, comment bool) {
 // changeWalk takes what a command line says of how the combinations are walked.
 func (d *draft) changeWalk() {
 	for _, a := range d.repeats {
+		if n, is := repeatCount(a.name); is {
+			key := &yaml.Node{Kind: yaml.ScalarNode, Value: a.name}
+			if problem, remedy := d.countRepeats(n, entry{Name: RepeatName, Key: key,
+				Value: key}); problem != "" {
+				d.faults.Add(fault.Fault{File: a.label, Problem: problem, Remedy: remedy})
+			}
+			continue
+		}
 		p, ok := d.index[a.name]
 		switch {
 		case !ok && !slices.Contains(d.names, a.name):
@@ -258,6 +266,16 @@ func (d *draft) limit(s *Space) {
 // IsZero reports whether nothing is changed.
 func (c Change) IsZero() bool {
 	return len(c.Set) == 0 && len(c.Repeat) == 0 && c.Sample == nil && c.Seed == nil && c.Limit == 0
+}
+
+// OnlyRepeats reports whether a change says how often each combination runs, and nothing else: it
+// needs no file with parameters.
+func (c Change) OnlyRepeats() bool {
+	if len(c.Repeat) != 1 || len(c.Set) > 0 || c.Sample != nil || c.Seed != nil {
+		return false
+	}
+	_, is := repeatCount(c.Repeat[0])
+	return is
 }
 
 // Arguments returns the words of a command line that say the change.

@@ -23,6 +23,7 @@ type draft struct {
 	ruleNodes []*yaml.Node   // where its rules are
 	includes  []*yaml.Node   // where its included points are
 	seed      int64          // of its sample
+	counted   bool           // RepeatName was added
 }
 
 // space makes the space of a file; nil where the file has faults that would bring others about.
@@ -69,6 +70,7 @@ func (r *reader) space(o outline) *Space {
 	d.noteDoubled(doubled)
 	d.noteSample(s, all)
 	d.limit(s)
+	s.counted = d.counted
 	return s
 }
 

@@ -19,6 +19,9 @@ const (
 	SwitchNo    SwitchForm = "no" // --key, --no-key
 )
 
+// Known reports whether the form is one of those above.
+func (f SwitchForm) Known() bool { return f == "" || f == SwitchValue || f == SwitchNo }
+
 // Form is what stands in a command line for a parameter. The zero value is a flag.
 type Form string
 

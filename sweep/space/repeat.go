@@ -2,6 +2,7 @@ package space
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -25,6 +26,13 @@ func (d *draft) repeat(s entry) {
 			d.fault(n, "repeat: a mapping is not the name of a parameter", d.repeatRemedy(t))
 			continue
 		}
+		if count, is := repeatCount(yamlfile.Target(n).Value); is {
+			if problem, remedy := d.countRepeats(count, entry{Name: RepeatName, Key: s.Key,
+				Value: n}); problem != "" {
+				d.fault(n, "repeat: "+problem, remedy)
+			}
+			continue
+		}
 		p, ok := d.named(n, "repeat")
 		if !ok {
 			continue
@@ -39,6 +47,46 @@ func (d *draft) repeat(s entry) {
 			d.plan.repeats = append(d.plan.repeats, p)
 		}
 	}
+}
+
+// RepeatName is the parameter of a file that says how often its combinations repeat, and not by
+// which parameter. Programs get no flag for it.
+const RepeatName = "repeat"
+
+// mostRepeats is the maximum of repeat: N.
+const mostRepeats = 10_000
+
+// repeatCount reports whether repeat has a number instead of the name of a parameter.
+func repeatCount(text string) (n int, is bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil
+}
+
+// countRepeats adds a parameter that only repeats, with the values 1 to n.
+func (d *draft) countRepeats(n int, e entry) (problem, remedy string) {
+	_, taken := d.index[RepeatName]
+	switch {
+	case n < 1 || n > mostRepeats:
+		return strconv.Itoa(n) + " is not a number of repeats",
+			"write one from 1 to " + strconv.Itoa(mostRepeats)
+	case taken && d.counted: // the command line has another number
+		d.plan.parameters[d.index[RepeatName]].values = repeatNumbers(n)
+		return "", ""
+	case taken || slices.Contains(d.names, RepeatName):
+		return "a number adds a parameter repeat, and there is one already",
+			"write repeat: repeat, or rename the parameter"
+	}
+	d.counted = true
+	d.plan.repeats = append(d.plan.repeats, len(d.plan.parameters))
+	d.add(e, parameter{name: RepeatName, values: repeatNumbers(n)})
+	return "", ""
+}
+
+func repeatNumbers(n int) (values []value) {
+	for i := range n {
+		values = append(values, value{text: strconv.Itoa(i + 1)})
+	}
+	return values
 }
 
 // repeatRemedy returns what to write instead of a mapping of parameters to their values.

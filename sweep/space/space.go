@@ -28,6 +28,7 @@ type Space struct {
 	doubled      []int64        // numbers of the grid that included points have, too, in order
 	only         []int64        // the points that are left of those before, in order; nil: all
 	sampling     Sampling       // of the plan's sample
+	counted      bool           // see Counted
 }
 
 // absent is the value number of a parameter that a point does not have.

@@ -144,6 +144,16 @@ func (r Recipe) ParameterNames() (names []string) {
 	return names
 }
 
+// NoArguments are the parameters for which a program gets no argument of their own: those in braces,
+// and the number of a repeat.
+func (r Recipe) NoArguments() []string {
+	names := r.ParameterNames()
+	if r.CountsRepeats && !slices.Contains(names, space.RepeatName) {
+		names = append(names, space.RepeatName)
+	}
+	return names
+}
+
 // UnknownName says that a name in braces is none of the parameters that there are, and what to
 // write.
 func UnknownName(name string, parameters []string) (problem, remedy string) {

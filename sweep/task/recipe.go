@@ -33,6 +33,8 @@ type Recipe struct {
 	// parameters.json.
 	ReadsParameters bool  `json:"environment,omitempty"`
 	File            *File `json:"file,omitempty"`
+	// CountsRepeats says that space.RepeatName counts repeats: it is no argument of the program.
+	CountsRepeats bool `json:"counts_repeats,omitempty"`
 }
 
 // ParametersFile is the name of the file with a task's parameters, in its folder.
@@ -47,7 +49,9 @@ type File struct {
 }
 
 // Hidden reports whether what parameters are does not show in the command line of a task.
-func (r Recipe) Hidden() bool { return r.EnvBraces || r.ReadsParameters || r.File != nil }
+func (r Recipe) Hidden() bool {
+	return r.EnvBraces || r.ReadsParameters || r.File != nil || r.CountsRepeats
+}
 
 // Retry is how many failed attempts of one task are retried, by the class of their end. The zero
 // value is none.

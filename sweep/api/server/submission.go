@@ -81,6 +81,9 @@ func check(s api.Submission) error {
 	case !r.Style.Form.Known():
 		return api.Wrong("record.style.form", fmt.Sprintf("%q is not a form of parameters",
 			r.Style.Form))
+	case !r.Style.Switch.Known():
+		return api.Wrong("record.style.switch", fmt.Sprintf("%q is not a form of switches",
+			r.Style.Switch))
 	case len(r.Workers) > 0:
 		return api.Wrong("record.workers", "set by the master: leave it out")
 	case len(r.Earlier) > 0:
