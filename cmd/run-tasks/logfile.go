@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"mlframework/cmd/internal/cli"
@@ -29,7 +30,7 @@ func (h *localFolder) logs(ctx context.Context, l outputQuery) error {
 	for {
 		// before reading: what is written later is not the task's
 		over, err := h.hasEnded(ctx, l.id)
-		if err := errors.Join(err, stdout.copy(), stderr.copy()); err != nil {
+		if err := errors.Join(err, stdout.copy(ctx), stderr.copy(ctx)); err != nil {
 			return err
 		}
 		switch {
@@ -73,25 +74,46 @@ type tail struct {
 	to   io.Writer // nil: nothing is copied
 }
 
-// copy writes what is new.
-func (t *tail) copy() error {
+// copied is how much is copied before it is looked whether that is still wanted, in bytes.
+const copied = 4 << 20
+
+// copy writes what is new, until ctx ends.
+func (t *tail) copy(ctx context.Context) error {
 	for t.to != nil {
 		if t.file != nil {
 			replaced := t.replaced() // before reading: what stands there now is all of the old file
-			if _, err := io.Copy(t.to, t.file); err != nil || !replaced {
-				return err
+			n, err := io.CopyN(t.to, t.file, copied)
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case err == nil && n == copied:
+				continue
+			case err != io.EOF || !replaced:
+				return ignoreEOF(err)
 			}
 			t.close()
 		}
-		f, err := os.Open(t.path)
+		// a pipe that a task put there would wait for a writer
+		f, err := os.OpenFile(t.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		} else if err != nil {
 			return err
 		}
+		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+			return errors.Join(err, f.Close(), &cli.Error{Code: cli.Failed,
+				Err: fmt.Errorf("%s is no file: the task replaced it", t.path)})
+		}
 		t.file = f
 	}
 	return nil
+}
+
+func ignoreEOF(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
 }
 
 // replaced reports whether another file has the name now.

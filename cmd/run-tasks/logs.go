@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -34,7 +35,21 @@ func (c *command) logs(ctx *cliv2.Context) error {
 	}
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
-	return src.logs(work, outputQuery{id: id, attempt: ctx.Int("attempt"),
-		follow: ctx.Bool("follow"),
-		stdout: display.Visibly(c.stdout), stderr: display.Visibly(c.stderr)})
+	ended := make(chan error, 1)
+	go func() {
+		ended <- src.logs(work, outputQuery{id: id, attempt: ctx.Int("attempt"),
+			follow: ctx.Bool("follow"),
+			stdout: display.Visibly(c.stdout), stderr: display.Visibly(c.stderr)})
+	}()
+	select {
+	case err = <-ended:
+		return err
+	case <-work.Done():
+	}
+	select { // it may be writing to a pipe that nobody reads
+	case err = <-ended:
+		return err
+	case <-time.After(time.Second):
+		return cli.Code(cli.Interrupted)
+	}
 }

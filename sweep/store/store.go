@@ -69,6 +69,14 @@ func (s *Store) open(ctx context.Context, folder string) (err error) {
 			"%s is on %s: the store uses a rollback journal, and other commands cannot read it "+
 				"meanwhile", folder, network)
 	}
+	// SQLite would let everybody read it
+	f, err := os.OpenFile(filepath.Join(folder, File), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
 	if s.db, err = connect(folder, pragmas,
 		url.Values{"mode": {"rwc"}, "_txlock": {"immediate"}}); err != nil {
 		return err
@@ -134,6 +142,11 @@ func readable(err error) error {
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf(
 			"%s is damaged or no store of this program: move it away, or restore it: %w", File, err)
+	case sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("%s cannot be opened: its folder, and the files in it, must be there "+
+			"and yours to read and write: %w", File, err)
+	case sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("the disk does not read or write %s: %w; `dmesg` may say more", File, err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("the store is held by another process, which does not share it: %w", err)
 	}

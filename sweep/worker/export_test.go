@@ -104,7 +104,7 @@ func (l *StartLog) Record(slot int, e task.Event) { l.record(slot, e) }
 
 // Mask hides secrets in what is written in pieces.
 func Mask(secrets []string, pieces ...[]byte) (out []byte, held int) {
-	m := newMask(secrets)
+	m := maskOf(secrets)
 	for _, p := range pieces {
 		out = append(out, m.hide(p)...)
 		held = max(held, len(m.buffered))
@@ -178,3 +178,6 @@ func FinalOfPart(dir string, rules []metric.Rule, most int64, printed string) (m
 
 // SpoolLine returns a line of a spool: text with its checksum.
 func SpoolLine(text string) string { return string(checksum([]byte(text))) + text + "\n" }
+
+// MaskText masks secrets, in all their forms, in a complete text.
+func MaskText(secret, text string) string { return textMask([]string{secret})(text) }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -29,13 +30,16 @@ type mask struct {
 	out       []byte
 }
 
-// newMask returns a mask; nil if there are no secrets.
-func newMask(secrets []string) *mask {
-	if len(secrets) == 0 {
+// newMask returns a mask for all forms of secrets; nil if there are none.
+func newMask(secrets []string) *mask { return maskOf(formsOf(secrets)) }
+
+// maskOf returns a mask for some texts.
+func maskOf(texts []string) *mask {
+	if len(texts) == 0 {
 		return nil
 	}
 	m := &mask{}
-	for _, s := range secrets {
+	for _, s := range texts {
 		m.secrets = append(m.secrets, newPattern([]byte(s)))
 	}
 	return m
@@ -56,11 +60,17 @@ func (m *mask) hideText(text string) string {
 	return string(of.hide([]byte(text))) + string(of.flush())
 }
 
-// textMask returns a function that masks values in texts from files, where they may have other
-// forms than in output: one line of a value, without surrounding spaces, or escaped as in JSON. It
-// is nil if there are no secrets.
+// textMask returns a function that masks values in complete texts; nil if there are no secrets.
 func textMask(secrets []string) func(string) string {
-	var forms []string
+	if m := newMask(secrets); m != nil {
+		return m.hideText
+	}
+	return nil
+}
+
+// formsOf returns the forms in which programs print values: whole, one line of a value, without
+// surrounding spaces, and escaped as in JSON and by Python's repr.
+func formsOf(secrets []string) (forms []string) {
 	for _, secret := range secrets {
 		for _, text := range append(strings.Split(secret, "\n"), secret) {
 			escaped, _ := json.Marshal(text)
@@ -68,17 +78,17 @@ func textMask(secrets []string) func(string) string {
 			e := json.NewEncoder(plain)
 			e.SetEscapeHTML(false)
 			_ = e.Encode(text)
-			forms = append(forms, text, strings.TrimSpace(text), strings.Trim(string(escaped), `"`),
-				strings.Trim(strings.TrimSpace(plain.String()), `"`))
+			forms = append(forms, text, strings.TrimSpace(text))
+			for _, quoted := range []string{string(escaped), strings.TrimSpace(plain.String()),
+				strconv.QuoteToASCII(text)} {
+				quoted = quoted[1 : len(quoted)-1]
+				forms = append(forms, quoted, strings.ReplaceAll(quoted, `\"`, `"`))
+			}
 		}
 	}
 	slices.Sort(forms)
-	forms = slices.DeleteFunc(slices.Compact(forms),
+	return slices.DeleteFunc(slices.Compact(forms),
 		func(form string) bool { return len(form) < ShortestSecret })
-	if len(forms) == 0 {
-		return nil
-	}
-	return newMask(forms).hideText
 }
 
 // emit returns the first n buffered bytes, with values masked.

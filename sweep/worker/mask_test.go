@@ -52,6 +52,28 @@ func TestMask(t *testing.T) {
 	}
 }
 
+// TestMaskedForms has programs print values in other forms than they have.
+func TestMaskedForms(t *testing.T) {
+	t.Parallel()
+	const pem = "-----BEGIN KEY-----\nMIIEvQIBADANBg==\n  kqhkiG9w0BAQEF \n-----END KEY-----\n"
+	for _, c := range []struct{ secret, text, want string }{
+		{"supersecretvalue\n", "value: supersecretvalue end", "value: " + stars + " end"},
+		{pem, "line 2 is MIIEvQIBADANBg==, line 3 kqhkiG9w0BAQEF.",
+			"line 2 is " + stars + ", line 3 " + stars + "."},
+		{pem, "['-----BEGIN KEY-----\\nMIIEvQIBADANBg==\\n  kqhkiG9w0BAQEF \\n-----END KEY-----\\n']",
+			"['" + stars + "']"},
+		{`pass"word\1`, `{"token": "pass\"word\\1"}`, `{"token": "` + stars + `"}`},
+		{`pass"word\1`, `['pass"word\\1']`, `['` + stars + `']`},
+		{"a&b<c>d1", `{"token": "a\u0026b\u003cc\u003ed1"}`, `{"token": "` + stars + `"}`},
+		{"pässwörter", `{"token": "p\u00e4ssw\u00f6rter"}`, `{"token": "` + stars + `"}`},
+		{"pässwörter", "pässwörter", stars},
+	} {
+		if got := worker.MaskText(c.secret, c.text); got != c.want {
+			t.Errorf("%q: %q, want %q", c.secret, got, c.want)
+		}
+	}
+}
+
 // masked returns the plain statement of what a mask does: every byte of every value is hidden.
 func masked(secrets []string, text string) string {
 	covered := make([]bool, len(text)+1)
