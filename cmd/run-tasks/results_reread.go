@@ -34,7 +34,8 @@ type rereading struct {
 	then          core.Summary  // the sweep when the new metrics were stored
 	incomplete    []incompleteMetric
 
-	// metrics with values of which none was read again yet: tasks read that had one
+	// metrics with new rules and with values of which none was read again yet: tasks read that had
+	// one
 	missing map[string]int64
 	held    []core.Remeasured
 	stored  bool
@@ -55,11 +56,19 @@ func (k keptMetrics) String() string {
 		k.why)
 }
 
-// incompleteMetric is tasks in whose files fewer values of a metric are left than they may have
-// held.
+// left is how much is left of the values of a metric.
+type left int
+
+const (
+	onlyLast  left = iota // of which it has the last
+	onlyLater             // than the one that it keeps
+	nothing               // and it keeps the one that it had
+)
+
+// incompleteMetric is tasks in which fewer values of a metric are left than they may have had.
 type incompleteMetric struct {
 	rule  metric.Rule
-	kept  bool // they keep the values that they had
+	left  left
 	first task.ID
 	tasks int64
 }
@@ -67,8 +76,13 @@ type incompleteMetric struct {
 func (m incompleteMetric) String() string {
 	of := fmt.Sprintf("metric %s of %s (%s%s)", m.rule.Name, plural(m.tasks, "task"), m.first,
 		pick(int(m.tasks), "", " and others"))
-	if m.kept {
+	switch {
+	case m.left == onlyLater:
 		return fmt.Sprintf("%s keeps its value: %s holds only a later one", of, m.rule.File)
+	case m.left == nothing && m.rule.File != "":
+		return fmt.Sprintf("WARNING: %s keeps its value: %s is gone, or has none", of, m.rule.File)
+	case m.left == nothing:
+		return fmt.Sprintf("WARNING: %s keeps its value: the output has none", of)
 	}
 	return fmt.Sprintf("WARNING: %s is the last value of %s: its rule is new, and earlier values "+
 		"of the file are unknown", of, m.rule.File)
@@ -128,8 +142,8 @@ func (r *rereading) unfinished() string {
 		"the others", r.sweep.ID, plural(r.read-int64(len(r.held)), "task"))
 }
 
-// all reads every task that has ended. Nothing is stored before each metric of tasks.yml that had
-// values has one again: a mistyped pattern would replace all of them by nothing.
+// all reads every task that has ended. Nothing is stored before each metric with values whose rule
+// is new has one again: the rule may be mistyped.
 func (r *rereading) all(ctx context.Context) error {
 	if err := r.findValues(ctx); err != nil {
 		return err
@@ -200,12 +214,18 @@ func handedOut(counts map[string]int64) (n int64) {
 	return n
 }
 
-// findValues finds the metrics of tasks.yml that have values.
+// findValues finds the metrics of tasks.yml that have values, and are read from elsewhere now.
 func (r *rereading) findValues(ctx context.Context) error {
 	r.missing = map[string]int64{}
+	isNew := func(rule metric.Rule) bool {
+		return !slices.ContainsFunc(r.sweep.Record.Recipe.Metrics, func(was metric.Rule) bool {
+			was.Take = rule.Take
+			return was == rule
+		})
+	}
 	return r.tasks(ctx, func(t endedTask) error {
 		for _, rule := range r.with.Metrics {
-			if _, ok := t.had.Get(rule.Name); ok {
+			if _, ok := t.had.Get(rule.Name); ok && isNew(rule) {
 				r.missing[rule.Name] = 0
 			}
 		}
@@ -213,13 +233,13 @@ func (r *rereading) findValues(ctx context.Context) error {
 	})
 }
 
-// lost refuses to take every value of a metric away.
+// lost refuses new rules that find nothing where there are values.
 func (r *rereading) lost() error {
 	for _, rule := range r.with.Metrics {
 		if n := r.missing[rule.Name]; n > 0 {
 			name := cli.Visible(rule.Name)
 			return &cli.Error{Code: cli.Invalid,
-				Err: fmt.Errorf("%s: no value would be left of metric %s, which %s %s now; "+
+				Err: fmt.Errorf("%s: no value of metric %s is found any more, which %s %s now; "+
 					"nothing was changed",
 					r.sweep.ID, name, plural(n, "task"), pick(int(n), "has", "have")),
 				Remedy: fmt.Sprintf("correct '%s' in tasks.yml, or remove %s from its metrics to "+
@@ -290,8 +310,9 @@ func (r *rereading) note(t endedTask, m api.MeasuredTask) {
 			r.changed++
 		}
 		r.noteValues(t, m)
-		r.noteIncomplete(m.Index, m.Kept, true)
-		r.noteIncomplete(m.Index, m.Incomplete, false)
+		r.noteIncomplete(m.Index, m.Gone, nothing)
+		r.noteIncomplete(m.Index, m.Kept, onlyLater)
+		r.noteIncomplete(m.Index, m.Incomplete, onlyLast)
 		r.held = append(r.held, m.Remeasured)
 	case at >= 0:
 		r.kept[at].tasks++
@@ -305,7 +326,9 @@ func (r *rereading) note(t endedTask, m api.MeasuredTask) {
 // noteValues takes note of the metrics that a task had and has.
 func (r *rereading) noteValues(t endedTask, m api.MeasuredTask) {
 	for _, now := range m.Metrics {
-		delete(r.missing, now.Name)
+		if !slices.Contains(m.Gone, now.Name) {
+			delete(r.missing, now.Name)
+		}
 	}
 	for _, before := range t.had {
 		if n, ok := r.missing[before.Name]; ok {
@@ -314,18 +337,24 @@ func (r *rereading) noteValues(t endedTask, m api.MeasuredTask) {
 	}
 }
 
-// noteIncomplete counts a task of which files hold only the last value of some metrics.
-func (r *rereading) noteIncomplete(index int64, names []string, kept bool) {
-	for _, rule := range r.with.Metrics {
-		if !slices.Contains(names, rule.Name) || rule.Take == "" || rule.Take == metric.Last {
+// noteIncomplete counts a task in which not all values of some metrics are left.
+func (r *rereading) noteIncomplete(index int64, names []string, left left) {
+	for _, name := range names {
+		rule := metric.Rule{Name: name}
+		if at := slices.IndexFunc(r.with.Metrics, func(r metric.Rule) bool {
+			return r.Name == name
+		}); at >= 0 {
+			rule = r.with.Metrics[at]
+		}
+		if left != nothing && (rule.Take == "" || rule.Take == metric.Last) {
 			continue
 		}
 		at := slices.IndexFunc(r.incomplete, func(m incompleteMetric) bool {
-			return m.rule == rule && m.kept == kept
+			return m.rule == rule && m.left == left
 		})
 		if at < 0 {
 			at = len(r.incomplete)
-			r.incomplete = append(r.incomplete, incompleteMetric{rule: rule, kept: kept,
+			r.incomplete = append(r.incomplete, incompleteMetric{rule: rule, left: left,
 				first: task.ID{Sweep: r.sweep.ID, Index: index}})
 		}
 		r.incomplete[at].tasks++

@@ -96,6 +96,15 @@ func (r Record) SameMetrics(rules []metric.Rule, t Attempt) (same []metric.Rule)
 	return same
 }
 
+// RemovedMetric reports whether a metric had a rule, and has none of rules.
+func (r Record) RemovedMetric(name string, rules []metric.Rule) bool {
+	has := func(rules []metric.Rule) bool {
+		return slices.ContainsFunc(rules, func(r metric.Rule) bool { return r.Name == name })
+	}
+	return !has(rules) && (has(r.Recipe.Metrics) ||
+		slices.ContainsFunc(r.Earlier, func(e Earlier) bool { return has(e.Metrics) }))
+}
+
 // Change is one thing that two definitions, or settings, say differently.
 type Change struct {
 	Key         string // as in tasks.yml

@@ -35,6 +35,7 @@ func (a *Archive) Measure(ctx context.Context, of store.Sweep, index int64, by t
 	if err == nil && (!now.State.Terminal() || now.Attempt.Number != t.Attempt.Number) {
 		err = errRunsAgain
 	}
-	m.Kept = m.KeepValues(t.Attempt.Metrics(), of.Record.SameMetrics(by.Metrics, t.Attempt))
+	m.Kept, m.Gone = m.KeepValues(t.Attempt.Metrics(), of.Record.SameMetrics(by.Metrics, t.Attempt),
+		func(name string) bool { return of.Record.RemovedMetric(name, by.Metrics) })
 	return m, err
 }

@@ -36,8 +36,8 @@ func TestKeepValues(t *testing.T) {
 			t.Parallel()
 			m := task.Measured{Metrics: metric.Stored{{Name: "acc", Value: c.now}},
 				Incomplete: []string{"acc"}}
-			kept := m.KeepValues(metric.Final{{Name: "acc", Value: c.had}},
-				[]metric.Rule{{Name: "acc", File: "r.json", Key: "acc", Take: c.take}})
+			kept, _ := m.KeepValues(metric.Final{{Name: "acc", Value: c.had}},
+				[]metric.Rule{{Name: "acc", File: "r.json", Key: "acc", Take: c.take}}, nil)
 			value, _ := metric.Final(m.Metrics).Get("acc")
 			if got := fmt.Sprint(value, " ", kept, " ", m.Incomplete); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
@@ -46,20 +46,20 @@ func TestKeepValues(t *testing.T) {
 	}
 }
 
-// A value is kept for a metric that is not in the document now, and for none with another rule.
+// A value is kept for a metric of which none is left and that is one still. A later one is kept for
+// none with another rule.
 func TestKeepValuesOfSameRules(t *testing.T) {
 	t.Parallel()
 	m := task.Measured{Metrics: metric.Stored{{Name: "a", Value: 1}, {Name: "b", Value: 1},
 		{Name: "complete", Value: 1}}, Incomplete: []string{"a", "b", "gone", "new"}}
 	had := metric.Final{{Name: "a", Value: 2}, {Name: "b", Value: 2}, {Name: "gone", Value: 2},
-		{Name: "complete", Value: 2}}
-	kept := m.KeepValues(had, []metric.Rule{{Name: "a", Take: metric.Max},
-		{Name: "gone", Take: metric.Max}, {Name: "new", Take: metric.Max}, {Name: "complete",
-			Take: metric.Max}})
-	got := fmt.Sprint(m.Metrics, kept, m.Incomplete)
-	if want :=
-		"[{a 2 <nil>} {b 1 <nil>} {complete 1 <nil>} {gone 2 <nil>}] [a gone] [b new]"; got !=
-		want {
+		{Name: "removed", Value: 2}, {Name: "printed", Value: 2}, {Name: "complete", Value: 2}}
+	kept, gone := m.KeepValues(had, []metric.Rule{{Name: "a", Take: metric.Max},
+		{Name: "new", Take: metric.Max}, {Name: "complete", Take: metric.Max}},
+		func(name string) bool { return name == "removed" })
+	got := fmt.Sprint(m.Metrics, kept, gone, m.Incomplete)
+	if want := "[{a 2 <nil>} {b 1 <nil>} {complete 1 <nil>} {gone 2 <nil>} {printed 2 <nil>}] " +
+		"[a] [gone printed] [b new]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -300,30 +300,35 @@ type Measured struct {
 	Incomplete []string `json:"incomplete,omitempty"`
 }
 
-// KeepValues gives incomplete metrics the values that the task had, had, which count also what the
-// files held before. That holds for metrics with one of the rules, by which had was read; the
-// others remain incomplete. It returns the metrics of which another value is left in the files.
-func (m *Measured) KeepValues(had metric.Final, rules []metric.Rule) (kept []string) {
+// KeepValues gives metrics the values that the task had, had, where the files cannot have them any
+// more: gone are those of which no value was found, unless removed says that they are metrics no
+// longer, and kept those of which only a later value is left. The latter holds for incomplete
+// metrics with one of the rules, by which had was read; the others remain incomplete.
+func (m *Measured) KeepValues(had metric.Final, rules []metric.Rule,
+	removed func(name string) bool) (kept, gone []string) {
 	all := slices.Clone(metric.Final(m.Metrics))
-	m.Incomplete = slices.DeleteFunc(slices.Clone(m.Incomplete), func(name string) bool {
-		byName := func(v metric.FinalValue) bool { return v.Name == name }
+	for _, before := range had {
+		name := before.Name
+		now := slices.IndexFunc(all, func(v metric.FinalValue) bool { return v.Name == name })
 		rule := slices.IndexFunc(rules, func(r metric.Rule) bool { return r.Name == name })
-		before, now := slices.IndexFunc(had, byName), slices.IndexFunc(all, byName)
-		if rule < 0 || before < 0 {
-			return false
-		}
+		incomplete := slices.Index(m.Incomplete, name)
 		switch {
+		case now < 0 && removed(name):
+			continue
 		case now < 0:
-			all = append(all, had[before])
-			kept = append(kept, name)
-		case !rules[rule].Take.Replaces(had[before].Value, all[now].Value):
-			if v := had[before].Value; v != all[now].Value && !math.IsNaN(v) {
+			all = append(all, before)
+			gone = append(gone, name)
+		case incomplete < 0 || rule < 0:
+			continue
+		case !rules[rule].Take.Replaces(before.Value, all[now].Value):
+			if v := before.Value; v != all[now].Value && !math.IsNaN(v) {
 				kept = append(kept, name)
 			}
-			all[now] = had[before]
+			all[now] = before
 		}
-		return true
-	})
+		m.Incomplete = slices.DeleteFunc(slices.Clone(m.Incomplete),
+			func(of string) bool { return of == name })
+	}
 	m.Metrics = metric.Stored(all)
-	return kept
+	return kept, gone
 }

@@ -47,7 +47,7 @@ func TestWire(t *testing.T) {
 	newest, spans := samples, ended
 	newest.Newest = metric.Stored{{Name: "acc", Value: math.Inf(1), Span: &metric.Span{Step: 2}}}
 	spans.Outcome = &task.Outcome{Class: task.Success,
-		Unmeasured: []string{"metric loss: the program wrote no file m.csv"},
+		Unmeasured: []string{"metric loss: there is no file m.csv"},
 		Metrics: metric.Final{{Name: "acc", Value: 0.5,
 			Span: &metric.Span{Step: 3, Low: &metric.Point{Value: 0.5, Step: 3},
 				High: &metric.Point{Value: math.Inf(1), Step: 2}}}}}

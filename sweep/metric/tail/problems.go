@@ -87,5 +87,5 @@ func (f *Folder) never(s *source) string {
 		return fmt.Sprintf("no file %s among the first %d that were looked at", s.pattern,
 			maxEntries)
 	}
-	return "the program wrote no file " + s.pattern
+	return "there is no file " + s.pattern
 }

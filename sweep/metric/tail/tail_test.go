@@ -157,7 +157,7 @@ func TestWhatIsNotRead(t *testing.T) {
 	s.must(unix.Mkfifo(filepath.Join(s.dir, "pipe"), 0o600))
 	s.finds("f=6")
 	s.ends("f=6", "metric a: link: leads out of the task's folder and is not read",
-		"metric b: the program wrote no file **/m.csv",
+		"metric b: there is no file **/m.csv",
 		"metric c: m.link: leads out of the task's folder and is not read",
 		"metric d: pipe: is not a regular file",
 		"metric e: old/*.csv is the project's, and the program did not change it")
