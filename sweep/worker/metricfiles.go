@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -47,15 +46,12 @@ func (w *Worker) followFiles(i item, ws *folder.Workspace, metrics *collector) *
 	if m.err != nil {
 		return m
 	}
-	var project func(string) bool
-	// what an earlier attempt wrote counts
-	if dir, err := w.o.Revision(i.job.recipe.Revision); err == nil && ws.Resumed {
-		project = func(path string) bool {
-			_, err := os.Stat(filepath.Join(dir, path))
-			return err == nil
-		}
+	project, _ := w.o.Revision(i.job.recipe.Revision) // it is there: the folder has a copy
+	earlier := 0
+	if ws.Resumed { // what earlier attempts wrote counts
+		earlier = max(1, i.attempt.Number-1)
 	}
-	m.folder.SetBaseline(project)
+	m.folder.SetBaseline(earlier, func(path string) string { return filepath.Join(project, path) })
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop = stop
 	go m.run(ctx)

@@ -28,6 +28,9 @@ const candidates = ",\t;"
 
 func (r *csvReader) IsDocument() bool { return false }
 
+// Forget keeps the names: they are in the header.
+func (r *csvReader) Forget() { r.problems, r.nans, r.step = nil, 0, nil }
+
 func (r *csvReader) Problems() []string {
 	if r.header == nil && !r.dead {
 		return append(slices.Clone(r.problems), "has no header yet")

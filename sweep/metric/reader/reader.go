@@ -37,6 +37,8 @@ type Reader interface {
 	// IsDocument reports whether the file is one document, which is written anew when it changes,
 	// and not only added to.
 	IsDocument() bool
+	// Forget forgets problems, names and steps so far: what follows is of another program.
+	Forget()
 	// Problems are what could not be read and why, for people.
 	Problems() []string
 }
@@ -82,6 +84,11 @@ func (c *common) problem(format string, args ...any) {
 	if len(c.problems) < maxProblems {
 		c.problems = append(c.problems, fmt.Sprintf(format, args...))
 	}
+}
+
+func (c *common) Forget() {
+	clear(c.seen)
+	c.problems, c.others, c.more, c.nans, c.step = nil, nil, false, 0, nil
 }
 
 // give passes a number on; at says where it stands.

@@ -18,7 +18,9 @@ func (f *Folder) glob(s *source) []string {
 	f.full = f.full || g.entriesLeft <= 0
 	s.outsideLink = g.outsideLink
 	slices.SortFunc(g.found, compare)
-	return slices.Compact(g.found)
+	return slices.DeleteFunc(slices.Compact(g.found), func(path string) bool {
+		return path == recordFile
+	})
 }
 
 type globbing struct {

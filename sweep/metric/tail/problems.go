@@ -9,6 +9,10 @@ import (
 
 // Problems returns sentences about what could not be read.
 func (f *Folder) Problems() (all []string) {
+	if f.recordErr != nil {
+		all = append(all, fmt.Sprintf("%s cannot be written: %s; read again, files of metrics count "+
+			"with what they held before", recordFile, human.Cause(f.recordErr)))
+	}
 	for _, s := range f.sources {
 		var metrics []string
 		for _, r := range s.rules {

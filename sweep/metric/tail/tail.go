@@ -38,11 +38,16 @@ type Folder struct {
 	sources  []*source
 	hide     func(string) string
 	emit     func(metric.Sample)
-	baseline map[string]state // of files that are not the program's own
+	baseline map[string]state // of files that are the project's
 	earlier  map[string]state // of files of earlier attempts
-	cost     time.Duration    // of the last look at the folders
-	polledAt time.Time
-	full     bool // folders hold more than is looked at
+	marks    map[string][]mark
+	project  func(path string) string // nil: no program is about to start, or runs
+	stored   string                   // what recordFile holds
+	// why it does not hold the marks
+	recordErr error
+	cost      time.Duration // of the last look at the folders
+	polledAt  time.Time
+	full      bool // folders hold more than is looked at
 }
 
 // source is the metrics of one pattern.
@@ -72,8 +77,12 @@ type file struct {
 	values  []metric.Values
 	earlier []earlier // of a document, by name
 	partial bool      // the time at the end did not suffice for it
-	emitted []int64   // values that were emitted, by name, of what the file was before
-	err     error
+	owned   []mark    // parts that were there before the program
+	// the program added nothing to them as yet, or no whole line
+	undecided bool
+	projects  bool    // the part that is read is the project's
+	emitted   []int64 // values that were emitted, by name, of what the file was before
+	err       error
 }
 
 // earlier is the values that a document had before it was written anew, where it has one each time.
@@ -137,7 +146,9 @@ func Open(dir string, rules []metric.Rule, hide func(string) string,
 		return nil, nil
 	}
 	var err error
-	f.root, err = open(dir)
+	if f.root, err = open(dir); err == nil {
+		f.load()
+	}
 	return f, err
 }
 
@@ -154,23 +165,6 @@ func Kind(r metric.Rule) (kind reader.Kind, name string) {
 
 // Close ends the reading.
 func (f *Folder) Close() error { return f.root.Close() }
-
-// SetBaseline notes the files that are there before the program starts and are not its own: they
-// count when they have changed. With project, only those for which it returns true.
-func (f *Folder) SetBaseline(project func(path string) bool) {
-	f.baseline, f.earlier = map[string]state{}, map[string]state{}
-	for _, s := range f.sources {
-		for _, path := range f.glob(s) {
-			switch was, err := f.stat(path); {
-			case err != nil:
-			case project == nil || project(path):
-				f.baseline[path] = was
-			default:
-				f.earlier[path] = was
-			}
-		}
-	}
-}
 
 func (f *Folder) stat(path string) (state, error) {
 	info, err := f.root.stat(path)
@@ -231,8 +225,14 @@ func (f *Folder) End(ctx context.Context, exited bool) {
 	f.cost = 0
 	for !f.Poll(ctx, 1<<62) && ctx.Err() == nil {
 	}
+	if f.project != nil {
+		defer f.store()
+	}
 	for _, s := range f.sources {
 		for _, file := range s.files {
+			if file.undecided && file.owned == nil && f.project != nil {
+				delete(f.marks, file.path)
+			}
 			file.partial = ctx.Err() != nil && file.reached < file.was.size
 			if !file.reader.IsDocument() {
 				earlier, ok := f.earlier[file.path]
@@ -291,6 +291,9 @@ func (f *Folder) begin(s *source, file *file) *file {
 	file.values = make([]metric.Values, len(s.names))
 	file.reached, file.head, file.end = 0, nil, nil
 	file.reader = reader.New(s.kind, s.names, f.hide, func(name int, value float64, step *int64) {
+		if file.projects {
+			return
+		}
 		v := &file.values[name]
 		v.Add(value, step)
 		// A document that is written anew has the values again that it had; a single one is the
@@ -329,15 +332,18 @@ func (f *Folder) read(ctx context.Context, s *source, file *file, most int64) (n
 	}
 	now = stateOf(info)
 	if file.reached > 0 && (now.inode != file.was.inode || now.size < file.reached ||
-		file.reader.IsDocument() && now != file.was || !file.continues(opened)) {
+		(file.reader.IsDocument() || file.undecided) && now != file.was ||
+		!file.continues(opened)) {
 		f.begin(s, file)
 	}
 	file.was, file.err = now, nil
+	if file.reached == 0 {
+		f.own(s.kind, file, opened, now.size)
+	}
 	buffer := make([]byte, min(chunk, max(now.size-file.reached, 1)))
 	for n < most && ctx.Err() == nil {
 		k, err := opened.ReadAt(buffer[:min(int64(len(buffer)), most-n)], file.reached)
-		_, _ = file.reader.Write(buffer[:k]) // it never fails
-		file.note(buffer[:k])
+		file.take(buffer[:k])
 		n += int64(k)
 		if err != nil {
 			if err != io.EOF {

@@ -152,8 +152,10 @@ func TestWhatIsNotRead(t *testing.T) {
 	s.must(os.Symlink(outside, filepath.Join(s.dir, "link")))
 	s.must(os.Symlink(filepath.Join(outside, "m.csv"), filepath.Join(s.dir, "m.link")))
 	s.write("old/x.csv", "acc\n5\n")
+	project := t.TempDir()
+	s.must(os.CopyFS(project, os.DirFS(s.dir)))
 	s.write("new/x.csv", "acc\n6\n")
-	s.folder.SetBaseline(func(path string) bool { return path != "new/x.csv" })
+	s.folder.SetBaseline(1, func(path string) string { return filepath.Join(project, path) })
 	s.must(unix.Mkfifo(filepath.Join(s.dir, "pipe"), 0o600))
 	s.finds("f=6")
 	s.ends("f=6", "metric a: link: leads out of the task's folder and is not read",
@@ -295,6 +297,60 @@ func TestBigDocument(t *testing.T) {
 				t.Errorf("found in the end: %v", s.found)
 			}
 			s.ends("a=1 b=2")
+		})
+	}
+}
+
+// What the project's file held does not count, also while the program is about to add a line or to
+// begin the file anew.
+func TestProjectsPart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before string
+		texts  []string // that the file has, one after the other
+		want   string
+	}{
+		"added":              {"acc\n9\n", []string{"acc\n9\n1\n", "acc\n9\n1\n2\n"}, "2 of 2"},
+		"nothing added":      {"acc\n9\n", nil, ""},
+		"begun anew":         {"acc\n9\n", []string{"", "acc\n", "acc\n9\n", "acc\n9\n8\n"}, "9 of 2"},
+		"written anew":       {"acc\n9\n", []string{"acc\n9\n"}, "9 of 1"},
+		"with one line end":  {"acc\n9", []string{"acc\n9\n"}, "9 of 1"},
+		"touched, and added": {"acc\n9\n", []string{"acc\n9\n", "acc\n9\n1\n"}, "1 of 1"},
+		"no line end":        {"acc\n9", []string{"acc\n9\n1\n"}, "1 of 1"},
+		"half a line":        {"acc\n9", []string{"acc\n9.", "acc\n9.5\n1\n"}, "1 of 1"},
+		"a header alone":     {"acc\n", []string{"acc\n1\n"}, "1 of 1"},
+		"an empty file":      {"", []string{"acc\n1\n"}, "1 of 1"},
+		"other lines": {"acc\n" + strings.Repeat("9\n", 9000),
+			[]string{"acc\n" + strings.Repeat("8\n", 9001)}, "8 of 9001"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, metric.Rule{Name: "acc", File: "m.csv", Column: "acc", Take: metric.Max})
+			s.write("m.csv", c.before)
+			project := t.TempDir()
+			s.must(os.CopyFS(project, os.DirFS(s.dir)))
+			s.folder.SetBaseline(0, func(path string) string { return filepath.Join(project, path) })
+			for _, text := range c.texts {
+				s.write("m.csv", text)
+				s.folder.Poll(context.Background(), 1<<30)
+			}
+			s.folder.End(context.Background(), true)
+			read := &site{T: t, dir: s.dir}
+			var err error
+			read.folder, err = tail.Open(s.dir, []metric.Rule{{Name: "acc", File: "m.csv",
+				Column: "acc", Take: metric.Max}}, nil, func(metric.Sample) {})
+			s.must(err)
+			read.folder.End(context.Background(), true)
+			for _, folder := range []*tail.Folder{s.folder, read.folder} {
+				got := ""
+				for _, m := range folder.Final() {
+					got = fmt.Sprintf("%v of %d", m.Value, folder.Count("acc"))
+				}
+				if got != c.want && !(folder == read.folder && c.texts == nil) {
+					t.Errorf("%q, want %q", got, c.want)
+				}
+			}
+			s.must(read.folder.Close())
 		})
 	}
 }

@@ -1,0 +1,234 @@
+package tail
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+
+	"mlframework/sweep/metric/reader"
+)
+
+// recordFile is the file in a task's folder with the marks of its metric files. It is there if
+// files were the project's, or of earlier attempts, before the program added to them.
+const recordFile = ".metric-files"
+
+const (
+	maxRecordBytes = 16 << 20
+	compared       = 4 << 10 // bytes of the beginning and of the end by which content is known
+	maxRest        = 64 << 10
+)
+
+// mark is what a file held when an attempt began.
+type mark struct {
+	Of    int    `json:"of"` // the attempt that left it; 0: it is the project's, and does not count
+	Bytes int64  `json:"bytes"`
+	Sum   string `json:"sum"`
+}
+
+// fingerprint tells whether the first bytes of a file are what they were.
+func fingerprint(r io.ReaderAt, size int64) (string, error) {
+	sum, head := sha256.New(), min(size, compared)
+	end := max(head, size-compared)
+	for _, part := range []*io.SectionReader{io.NewSectionReader(r, 0, head),
+		io.NewSectionReader(r, end, size-end)} {
+		if n, err := io.Copy(sum, part); err != nil || n < part.Size() {
+			return "", errors.Join(err, io.ErrUnexpectedEOF)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// begins reports whether a file begins with what it held at a mark.
+func (m mark) begins(r io.ReaderAt, size int64) bool {
+	if m.Bytes > size {
+		return false
+	}
+	sum, err := fingerprint(r, m.Bytes)
+	return err == nil && sum == m.Sum
+}
+
+// markOf returns the mark of a file as it is now.
+func markOf(opened *os.File, err error) (m mark, now state, failed error) {
+	if err != nil {
+		return m, now, err
+	}
+	defer opened.Close()
+	info, err := opened.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return m, now, errors.Join(err, os.ErrInvalid)
+	}
+	now, m.Bytes = stateOf(info), info.Size()
+	m.Sum, err = fingerprint(opened, m.Bytes)
+	return m, now, err
+}
+
+// SetBaseline notes what is there before the program starts. What the project had does not count:
+// a file only when it changes, and then only what follows, unless the program began it anew.
+// Project returns the path of a file in the project. Earlier is the attempt that left the folder,
+// whose part of the files counts; 0 means that there was none.
+func (f *Folder) SetBaseline(earlier int, project func(path string) string) {
+	f.baseline, f.earlier, f.project = map[string]state{}, map[string]state{}, project
+	if earlier == 0 { // a record that is there is the project's
+		f.marks, f.stored = map[string][]mark{}, ""
+	}
+	for _, s := range f.sources {
+		for _, path := range f.glob(s) {
+			if earlier == 0 {
+				if was, err := f.stat(path); err == nil {
+					f.baseline[path] = was
+				}
+			} else if m, was, err := markOf(f.root.open(path)); err == nil {
+				m.Of = earlier
+				f.setMark(path, m, was)
+			}
+		}
+	}
+	f.store()
+}
+
+// setMark notes what an earlier attempt left of a file, or that it left the project's.
+func (f *Folder) setMark(path string, m mark, was state) {
+	if _, known := f.marks[path]; !known {
+		f.markProject(path)
+	}
+	marks := f.marks[path]
+	if n := len(marks); n == 0 || marks[n-1].Bytes != m.Bytes || marks[n-1].Sum != m.Sum {
+		marks = append(marks, m)
+		if of, _, err := markOf(os.Open(f.project(path))); err == nil && of.Bytes == m.Bytes &&
+			of.Sum == m.Sum {
+			marks = []mark{of} // of another revision
+		}
+	}
+	if f.marks[path] = marks; marks[len(marks)-1].Of == 0 {
+		f.baseline[path] = was
+	} else {
+		f.earlier[path] = was
+	}
+}
+
+// markProject notes what a file is in the project.
+func (f *Folder) markProject(path string) {
+	f.marks[path] = nil
+	if m, _, err := markOf(os.Open(f.project(path))); err == nil {
+		f.marks[path] = []mark{m}
+	}
+}
+
+// own finds out whose the parts of a file are before it is read from its beginning. A file that
+// does not begin as it did is what the program wrote since, and remains that.
+func (f *Folder) own(kind reader.Kind, file *file, opened *os.File, size int64) {
+	_, was := f.baseline[file.path]
+	if _, known := f.marks[file.path]; was && !known && f.project != nil {
+		f.markProject(file.path)
+	}
+	file.owned, file.undecided = nil, false
+	marks := f.marks[file.path]
+	for i, m := range marks {
+		if m.begins(opened, size) {
+			file.owned = append(file.owned, m)
+			continue
+		}
+		if file.owned = nil; f.project != nil {
+			f.marks[file.path] = marks[i+1:]
+		}
+	}
+	if len(file.owned) > 0 && file.owned[0].Of == 0 {
+		file.extend(kind, &file.owned[0], opened)
+	}
+}
+
+// extend looks at what follows the project's part of a file: to that belongs the line in which it
+// ends. Where nothing follows, the program began the file anew and wrote the same, as long as
+// nothing comes.
+func (file *file) extend(kind reader.Kind, m *mark, opened *os.File) {
+	rest := make([]byte, maxRest)
+	n, _ := opened.ReadAt(rest, m.Bytes)
+	rest = rest[:n]
+	switch end := bytes.IndexByte(rest, '\n'); {
+	case len(file.owned) == 1 && n < maxRest && len(bytes.TrimSpace(rest)) == 0:
+		file.owned, file.undecided = nil, true
+	case kind == reader.Events || m.Bytes == 0 || endsLine(opened, m.Bytes):
+	case end >= 0:
+		m.Bytes += int64(end) + 1
+	default:
+		m.Bytes += int64(n)
+		file.undecided = true
+	}
+}
+
+func endsLine(opened *os.File, at int64) bool {
+	var last [1]byte
+	_, err := opened.ReadAt(last[:], at-1)
+	return err == nil && last[0] == '\n'
+}
+
+// take gives the reader what was read of a file, each part as whose it is.
+func (file *file) take(p []byte) {
+	for len(p) > 0 {
+		n, projects := int64(len(p)), false
+		for _, m := range file.owned {
+			if file.reached < m.Bytes {
+				n, projects = min(n, m.Bytes-file.reached), m.Of == 0
+				break
+			}
+		}
+		if file.projects && !projects {
+			file.reader.Forget()
+		}
+		file.projects = projects
+		_, _ = file.reader.Write(p[:n]) // it never fails
+		file.note(p[:n])
+		p = p[n:]
+	}
+}
+
+// load reads the marks. Of the files that are as the project has them nothing counts.
+func (f *Folder) load() {
+	f.marks, f.baseline = map[string][]mark{}, map[string]state{}
+	opened, err := f.root.OpenFile(recordFile, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return
+	}
+	defer opened.Close()
+	text, _ := io.ReadAll(io.LimitReader(opened, maxRecordBytes))
+	if json.Unmarshal(text, &f.marks) != nil || f.marks == nil {
+		f.marks = map[string][]mark{} // a program wrote it
+	}
+	f.stored = string(text)
+	for path, marks := range f.marks {
+		if n := len(marks); n > 0 && marks[n-1].Of == 0 {
+			now, was, err := markOf(f.root.open(path))
+			if err == nil && now == marks[n-1] {
+				f.baseline[path] = was
+			}
+		}
+	}
+}
+
+// store writes the marks where they have changed.
+func (f *Folder) store() {
+	all := map[string][]mark{}
+	for path, marks := range f.marks {
+		if len(marks) > 0 {
+			all[path] = marks
+		}
+	}
+	text, _ := json.Marshal(all) // of text and numbers: it cannot fail
+	if string(text) == f.stored || len(all) == 0 && f.stored == "" {
+		return
+	}
+	f.stored, f.recordErr = string(text), f.root.RemoveAll(recordFile)
+	if f.recordErr != nil {
+		return
+	}
+	to, err := f.root.OpenFile(recordFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if f.recordErr = err; err == nil {
+		_, err = to.Write(text)
+		f.recordErr = errors.Join(err, to.Close())
+	}
+}
