@@ -169,10 +169,17 @@ func (c *command) resumeCommand() *cliv2.Command {
 
 func (c *command) retryCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "retry", ArgsUsage: "[SWEEP | SWEEP/INDEX...]", Action: c.retry,
-		Usage: "run failed and cancelled tasks again", Flags: append(runFlags(), updateFlags()...),
-		Description: `EXAMPLES:
+		Usage: "run failed and cancelled tasks again", Flags: append(append(runFlags(),
+			updateFlags()...), cli.Switch("fresh", "begin in new folders; those of the earlier "+
+			"attempts are kept beside them as INDEX.attempt-N")),
+		Description: `Without --fresh a task goes on in its folder, with what the earlier attempts
+left there.
+
+EXAMPLES:
    # after a fix in the code
    run-tasks retry --updated
+   # without the files of the earlier attempts
+   run-tasks retry --updated --fresh
    # only these tasks
    run-tasks retry run_training-1/7 run_training-1/9`}
 }

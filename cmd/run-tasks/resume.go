@@ -86,7 +86,7 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 		if err != nil {
 			return b, err
 		}
-		g.Indexes = indexes
+		g.Indexes, g.Fresh = indexes, ctx.Bool("fresh")
 		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
 			error) {
 			g.Secrets = v

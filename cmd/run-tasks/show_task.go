@@ -41,7 +41,11 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		c.field("metric", metricText(m))
 	}
 	for _, a := range t.Attempts {
-		c.field(fmt.Sprintf("attempt %d", a.Attempt), attemptText(a))
+		text := attemptText(a)
+		if a.Attempt < t.Since {
+			text += "; its values do not count for later ones"
+		}
+		c.field(fmt.Sprintf("attempt %d", a.Attempt), text)
 		if a.Thinned != nil {
 			c.field("", thinnedText(*a.Thinned))
 		}

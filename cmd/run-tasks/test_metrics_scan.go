@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,8 +27,15 @@ func (t *metricTest) task(ctx context.Context, src source, of api.Task) error {
 		return err
 	}
 	var missing []string
-	earlier := earlierAttempts(of.Attempts)
+	earlier := slices.DeleteFunc(earlierAttempts(of.Attempts), func(n int) bool {
+		return n < of.Since
+	})
+	newest := 0
+	if n := len(of.Attempts); n > 0 {
+		newest = of.Attempts[n-1].Attempt
+	}
 	for _, n := range append(earlier, 0) {
+		t.series.Attempt = cmp.Or(n, newest)
 		t.unread = nil // what an earlier attempt printed last is not what the results warn of
 		if err := t.attempt(ctx, src, id, n); n > 0 && hasNoOutput(err) {
 			missing = append(missing, fmt.Sprintf("WARNING: attempt %d was not read: %v", n, err))
@@ -44,7 +52,7 @@ func (t *metricTest) task(ctx context.Context, src source, of api.Task) error {
 		return nil
 	}
 	end := task.Outcome{Class: task.Class(of.Row.Class), ExitCode: of.Row.ExitCode}
-	return t.readFiles(ctx, local.TaskFolder(id), end.Exited())
+	return t.readFiles(ctx, local.TaskFolder(id), newest, end.Exited())
 }
 
 // attempt looks at both streams of an attempt; 0 is the newest.
@@ -92,17 +100,19 @@ func (t *metricTest) scan(stream string, read func(io.Writer) error) error {
 
 // readFiles looks at the files in a task's folder that metrics are read from. Values of secrets are
 // not known here: where the tasks have some, nothing is quoted from files.
-func (t *metricTest) readFiles(ctx context.Context, dir string, exited bool) error {
+func (t *metricTest) readFiles(ctx context.Context, dir string, attempt int,
+	exited bool) error {
 	var bad error
 	var hide func(string) string
 	if len(t.record.Recipe.Secrets) > 0 {
 		hide = func(string) string { return "********" }
 	}
-	folder, err := metricfiles.Open(dir, t.record.Recipe.Metrics, hide, func(s metric.Sample) {
+	emit := func(s metric.Sample) {
 		if t.json {
 			bad = errors.Join(bad, encode(t.c.stdout, s))
 		}
-	})
+	}
+	folder, err := metricfiles.Open(dir, t.record.Recipe.Metrics, attempt, hide, emit)
 	if folder == nil || err != nil {
 		return err
 	}

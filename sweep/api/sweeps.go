@@ -40,9 +40,11 @@ type Checks struct {
 
 // Task is one task with its attempts.
 type Task struct {
-	Row      table.Row       `json:"task"`
-	Attempts []Attempt       `json:"attempts"` // the oldest first
-	Series   []metric.Sample `json:"series"`   // every number that the newest attempt printed
+	Row      table.Row `json:"task"`
+	Attempts []Attempt `json:"attempts"` // the oldest first
+	// the first attempt whose values count for the newest; 0: all do
+	Since  int             `json:"since,omitempty"`
+	Series []metric.Sample `json:"series"` // every number that the newest attempt printed
 }
 
 // Attempt is one try at a task.
@@ -64,9 +66,11 @@ type Attempt struct {
 	Infinite   metric.Infinite `json:"infinite,omitempty"`  // of Metrics
 	Steps      metric.Steps    `json:"steps,omitempty"`     // of Metrics
 	Positions  metric.Spans    `json:"positions,omitempty"` // of Metrics
-	Stdout     *task.Output    `json:"stdout"`
-	Stderr     *task.Output    `json:"stderr"`
-	Unmeasured []string        `json:"unmeasured,omitempty"` // why metrics of files are missing
+	// of Metrics: of which attempt the value is
+	ValueAttempts metric.Steps `json:"value_attempts,omitempty"`
+	Stdout        *task.Output `json:"stdout"`
+	Stderr        *task.Output `json:"stderr"`
+	Unmeasured    []string     `json:"unmeasured,omitempty"` // why metrics of files are missing
 	// of its metrics' values only some are in Series
 	Thinned *metric.Thinned `json:"thinned,omitempty"`
 }

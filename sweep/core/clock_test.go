@@ -45,7 +45,7 @@ func TestClock(t *testing.T) {
 	if ran := l.Head().Ran; ran != 2*time.Minute {
 		t.Errorf("after the first attempt it ran for %v; want 2m0s", ran)
 	}
-	l.Reopen(l.TakeChanges().Tasks, false)
+	l.Reopen(l.TakeChanges().Tasks, false, false)
 	run(2, time.Minute)
 	after(time.Hour)
 	if h := l.Head(); h.Ran != 3*time.Minute || h.Ended.IsZero() {

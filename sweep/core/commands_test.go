@@ -145,7 +145,7 @@ func TestReopenAhead(t *testing.T) {
 	b := newBed(core.Record{}, 3)
 	b.CancelTask(2, "", at(0))
 	b.keep()
-	b.Reopen([]core.Task{b.store.rows[2]}, false)
+	b.Reopen([]core.Task{b.store.rows[2]}, false, false)
 	b.keep()
 	b.Ledger = b.store.ledger()
 	b.keep()
@@ -165,7 +165,7 @@ func TestReopenCancelled(t *testing.T) {
 	b.CancelTask(6, "", at(0))
 	b.Cancel("enough", at(1))
 	b.event(task.ReturnedEvent, 5, nil)
-	b.Reopen([]core.Task{b.store.rows[5]}, false)
+	b.Reopen([]core.Task{b.store.rows[5]}, false, false)
 	if diff := cmp.Diff([]int64{5}, indexes(b.place(9, "w"))); diff != "" {
 		t.Errorf("a part: -want +got:\n%s", diff)
 	}
@@ -174,14 +174,14 @@ func TestReopenCancelled(t *testing.T) {
 		h.Counts() != (core.Counts{task.Failed: 1, task.Cancelled: 3}) {
 		t.Errorf("%+v", h)
 	}
-	b.Reopen([]core.Task{b.store.rows[5], b.store.rows[6]}, true)
+	b.Reopen([]core.Task{b.store.rows[5], b.store.rows[6]}, true, false)
 	if diff := cmp.Diff([]int64{5, 6, 7, 8}, indexes(b.place(9, "w"))); diff != "" {
 		t.Errorf("all: -want +got:\n%s", diff)
 	}
 	for i := int64(5); i < 9; i++ {
 		b.run(i, task.Success)
 	}
-	b.Reopen([]core.Task{b.store.rows[5]}, true)
+	b.Reopen([]core.Task{b.store.rows[5]}, true, false)
 	if h := b.Head(); h.State != core.Finished || h.Counts() != (core.Counts{task.Succeeded: 4}) {
 		t.Errorf("a sweep that succeeded was reopened: %+v", h)
 	}
@@ -198,10 +198,12 @@ func TestReopenCancelling(t *testing.T) {
 		retry  func(*bed)
 		again  []int64 // tasks that run again; the others are cancelled
 	}{
-		{"all", whole, func(b *bed) { b.Reopen(nil, true) }, []int64{0, 1, 2}},
-		{"one", whole, func(b *bed) { b.Reopen([]core.Task{b.store.rows[1]}, false) }, []int64{1}},
+		{"all", whole, func(b *bed) { b.Reopen(nil, true, false) }, []int64{0, 1, 2}},
+		{"one", whole, func(b *bed) { b.Reopen([]core.Task{b.store.rows[1]}, false, false) },
+			[]int64{1}},
 		{"one that was cancelled alone", func(b *bed) { b.CancelTask(0, "", at(1)) },
-			func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, false) }, []int64{0, 1, 2}},
+			func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, false, false) },
+			[]int64{0, 1, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -280,7 +282,7 @@ func TestReopenHuge(t *testing.T) {
 	}
 	b.store.head.Issued, b.store.head.Rows = 300_000, core.Counts{task.Failed: 300_000}
 	b.Ledger = b.store.ledger()
-	b.Reopen(ended, true)
+	b.Reopen(ended, true, false)
 	b.Cancel("enough", at(1))
 	if h := b.Head(); h.Rows != (core.Counts{task.Cancelled: 300_000}) || h.Ended.IsZero() {
 		t.Errorf("%+v", h)

@@ -37,7 +37,7 @@ var happens = map[string]func(*bed){
 	"ended: oom":         func(b *bed) { b.end(0, task.OutOfMemory) },
 	"ended: stopped":     func(b *bed) { b.end(0, task.Stopped) },
 	"stopped by a pause": func(b *bed) { b.Pause("wait", true); b.end(0, task.Stopped) },
-	"a person's retry":   func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, false) },
+	"a person's retry":   func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, false, false) },
 	"a late result of an earlier attempt": func(b *bed) {
 		b.Event(&task.Event{Kind: task.EndedEvent, Worker: "v", Attempt: 1,
 			Outcome: &task.Outcome{Class: task.Success}}, at(1))

@@ -128,7 +128,7 @@ func TestExtend(t *testing.T) {
 			b.keep()
 			b.end(0, task.Stopped)
 			b.end(1, task.Stopped)
-			b.Reopen([]core.Task{b.store.rows[0]}, false)
+			b.Reopen([]core.Task{b.store.rows[0]}, false, false)
 			b.place(1, "w")
 			b.run(0, task.Success)
 		},

@@ -128,8 +128,9 @@ func (l *Ledger) CancelTask(index int64, reason string, now time.Time) {
 // running. Tasks that are being cancelled are so no longer: they are pending again when their
 // attempts have stopped. Others that have not ended, or succeeded, are left as they are. With all,
 // the tasks that are being cancelled need not be among those given, and those come back that were
-// cancelled with the sweep before they were ever handed out.
-func (l *Ledger) Reopen(tasks []Task, all bool) {
+// cancelled with the sweep before they were ever handed out. With fresh, tasks go on in no folder of
+// the attempts so far.
+func (l *Ledger) Reopen(tasks []Task, all, fresh bool) {
 	reopened := false
 	if all && l.hasCancelledUnissued() {
 		l.head.UnissuedCancelled = false
@@ -137,12 +138,12 @@ func (l *Ledger) Reopen(tasks []Task, all bool) {
 	}
 	if all {
 		for _, t := range l.assignedTo("") {
-			reopened = l.undoCancel(t) || reopened
+			reopened = l.undoCancel(t, fresh) || reopened
 		}
 	}
 	for _, t := range tasks {
 		if here := l.open[t.Index]; here != nil {
-			reopened = l.undoCancel(here) || reopened
+			reopened = l.undoCancel(here, fresh) || reopened
 			continue
 		}
 		if !t.Retriable() {
@@ -152,6 +153,9 @@ func (l *Ledger) Reopen(tasks []Task, all bool) {
 			l.changes.OldAttempts = append(l.changes.OldAttempts, OldAttempt{t.Index, t.Attempt})
 		}
 		t.Charged, t.Cancelling, t.NotBefore = task.Retry{}, false, time.Time{}
+		if fresh {
+			t.Fresh = t.Attempt.Number + 1
+		}
 		l.open[t.Index] = &t
 		l.setState(&t, task.Pending)
 		l.enqueue(&t)
@@ -164,11 +168,14 @@ func (l *Ledger) Reopen(tasks []Task, all bool) {
 }
 
 // undoCancel lets a task go on that is being cancelled. It reports whether it was.
-func (l *Ledger) undoCancel(t *Task) bool {
+func (l *Ledger) undoCancel(t *Task, fresh bool) bool {
 	if !t.Cancelling {
 		return false
 	}
 	t.Charged, t.Cancelling = task.Retry{}, false
+	if fresh {
+		t.Fresh = t.Attempt.Number + 1
+	}
 	l.touch(t)
 	return true
 }

@@ -47,6 +47,7 @@ func (l *Ledger) Place(o Offer, now time.Time) (placed []*Task) {
 			break
 		}
 		t.NotBefore = time.Time{}
+		t.countSince(l.revision)
 		t.Attempt = Attempt{Number: t.Attempt.Number + 1, Revision: l.revision, Worker: o.Worker}
 		l.setState(t, task.Queued)
 		l.touch(t)

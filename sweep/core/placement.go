@@ -317,7 +317,7 @@ func (c *Core) batch(a *activeSweep, tasks []*Task) task.Batch {
 	for _, t := range tasks {
 		args, parameters := a.ledger.source.Point(t.Index)
 		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Attempt.Number,
-			Args: args, Parameters: parameters})
+			Args: args, Parameters: parameters, Since: t.Since, Fresh: t.Fresh})
 	}
 	return b
 }

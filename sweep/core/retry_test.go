@@ -283,13 +283,53 @@ func TestRetryMakesChargesUncharged(t *testing.T) {
 		}
 		if retried {
 			run(task.Error)
-			b.Reopen([]core.Task{b.store.rows[0]}, false)
+			b.Reopen([]core.Task{b.store.rows[0]}, false, false)
 			b.keep()
 		}
 		run(task.Stopped)
 		row := b.store.rows[0]
 		if diff := cmp.Diff(want, row.Charged); diff != "" || row.State != task.Pending {
 			t.Errorf("retried %t: it is %v, charged (-want +got):\n%s", retried, row.State, diff)
+		}
+	}
+}
+
+// TestValuesCountSince: what attempts printed until one failed with another revision does not count
+// for the next ones; what was interrupted does.
+func TestValuesCountSince(t *testing.T) {
+	t.Parallel()
+	type end struct {
+		revision string
+		class    task.Class
+	}
+	for name, c := range map[string]struct {
+		ends []end
+		want int // for an attempt that runs revision b
+	}{
+		"failed":                  {[]end{{"a", task.Error}}, 2},
+		"out of memory":           {[]end{{"a", task.OutOfMemory}}, 2},
+		"with the same files":     {[]end{{"b", task.Error}}, 0},
+		"interrupted":             {[]end{{"a", task.Stopped}}, 0},
+		"out of time":             {[]end{{"a", task.TimedOut}}, 0},
+		"lost":                    {[]end{{"a", task.Loss}}, 0},
+		"interrupted, and failed": {[]end{{"a", task.Stopped}, {"a", task.Error}}, 3},
+		"failed, and interrupted": {[]end{{"a", task.Error}, {"b", task.Stopped}}, 2},
+		"failed twice":            {[]end{{"a", task.Error}, {"b", task.Error}}, 2},
+	} {
+		b := newBed(core.Record{Recipe: task.Recipe{Revision: "b"}}, 1)
+		place := func(revision string) core.Task {
+			b.store.record.Recipe.Revision = revision
+			b.Revise(b.store.record)
+			return b.Place(core.Offer{Worker: "w", Tasks: 1, Empty: true}, at(0))[0]
+		}
+		for _, e := range c.ends {
+			place(e.revision)
+			b.run(0, e.class)
+			b.Reopen([]core.Task{b.store.rows[0]}, false, false)
+			b.keep()
+		}
+		if got := place("b").Since; got != c.want {
+			t.Errorf("%s: since %d, want %d", name, got, c.want)
 		}
 	}
 }

@@ -166,6 +166,7 @@ type RetryTasks struct {
 	Sweep string
 	Tasks []Task // their rows; with All, of all that have ended
 	All   bool   // all tasks of the sweep, also those that were cancelled before they had a row
+	Fresh bool   // in new folders
 	With  Revision
 }
 
@@ -184,7 +185,7 @@ func (r RetryTasks) decide(c *Core) (func(), error) {
 	return func() {
 		r.With.goOn(c, a)
 		c.queueBehind(a)
-		c.ledger(a).Reopen(r.Tasks, r.All)
+		c.ledger(a).Reopen(r.Tasks, r.All, r.Fresh)
 	}, c.checkEnviron(r.With.Environ)
 }
 

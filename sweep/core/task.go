@@ -17,6 +17,8 @@ type Task struct {
 	NotBefore  time.Time  // a pending task waits until then; zero: it does not wait
 	Attempts   int        // that are listed, not those that were returned; see docs/states.md
 	Attempt    Attempt    // the newest attempt
+	Since      int        // the first attempt whose values count for the newest; 0: all do
+	Fresh      int        // the first attempt in whose folder a later one goes on; 0: any
 	Blocked    string     // why a pending task cannot be handed out now, for people; it is not kept
 }
 
@@ -24,6 +26,14 @@ type Task struct {
 // being cancelled.
 func (t *Task) Retriable() bool {
 	return t.Cancelling || t.State.Terminal() && t.State != task.Succeeded
+}
+
+// countSince notes from which attempt on values count for the next one, which runs a revision: not
+// those of before one that failed with another.
+func (t *Task) countSince(revision string) {
+	if o := t.Attempt.Outcome; o != nil && o.Failed() && t.Attempt.Revision != revision {
+		t.Since = t.Attempt.Number + 1
+	}
 }
 
 // Attempt is what is known of one attempt.

@@ -44,8 +44,8 @@ var acts = map[string]func(*bed){
 	"paused":          func(b *bed) { b.Pause("wait", false) },
 	"stopped":         func(b *bed) { b.Pause("wait", true) },
 	"resumed":         func(b *bed) { b.Resume(at(2)) },
-	"retried":         func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, false) },
-	"retried fresh":   func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, true) },
+	"retried":         func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, false, false) },
+	"retried fresh":   func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, true, false) },
 	"stale result": func(b *bed) {
 		b.Event(&task.Event{Kind: task.EndedEvent, Worker: "v", Index: 0, Attempt: 1,
 			Outcome: &task.Outcome{Class: task.Success}}, at(2))

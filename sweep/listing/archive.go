@@ -187,7 +187,7 @@ func (a *Archive) Task(ctx context.Context, id string, index int64) (api.Task, e
 	if err != nil {
 		return api.Task{}, err
 	}
-	view := api.Task{Attempts: []api.Attempt{}, Series: []metric.Sample{}}
+	view := api.Task{Attempts: []api.Attempt{}, Since: t.Since, Series: []metric.Sample{}}
 	filler(table.AllFields)(&view.Row, &t)
 	for _, t := range tries {
 		view.Attempts = append(view.Attempts, newAttempt(t))

@@ -61,6 +61,7 @@ func newAttempt(t core.Attempt) api.Attempt {
 		a.Unmeasured, a.Thinned = o.Unmeasured, o.Thinned
 		a.Infinite, a.Steps, a.Positions = o.Metrics.Infinite(), o.Metrics.Steps(),
 			o.Metrics.Positions()
+		a.ValueAttempts = o.Metrics.Attempts()
 		if o.Reason != "" {
 			a.Reason = &o.Reason
 		}

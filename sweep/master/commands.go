@@ -194,8 +194,8 @@ func (m *Master) Extend(ctx context.Context, id string, by api.Extension) error 
 }
 
 // Retry makes tasks pending again that ended other than well or are being cancelled: those of
-// indexes, or all.
-func (m *Master) Retry(ctx context.Context, id string, indexes []int64,
+// indexes, or all; where they are fresh, in new folders.
+func (m *Master) Retry(ctx context.Context, id string, indexes []int64, fresh bool,
 	with api.Continuation) error {
 	return m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
 		tasks, err := m.retriableTasks(ctx, id, indexes)
@@ -203,7 +203,8 @@ func (m *Master) Retry(ctx context.Context, id string, indexes []int64,
 			return nil, err
 		}
 		return m.goOn(id, with, func(r core.Revision) core.Command {
-			return core.RetryTasks{Sweep: id, Tasks: tasks, All: len(indexes) == 0, With: r}
+			return core.RetryTasks{Sweep: id, Tasks: tasks, All: len(indexes) == 0, Fresh: fresh,
+				With: r}
 		})
 	})
 }

@@ -22,7 +22,7 @@ func TestTheNextAttemptWaitsForWhatTheLastOneLeft(t *testing.T) {
 		"until they are gone": {task.Error, nil,
 			func(_ *site, _ *hand, beats func(bool)) { beats(false) }},
 		"a person's retry": {task.TimedOut, func(s *site, id string) {
-			err := s.master.Retry(context.Background(), id, nil, api.Continuation{})
+			err := s.master.Retry(context.Background(), id, nil, false, api.Continuation{})
 			s.must(err)
 		}, func(_ *site, _ *hand, beats func(bool)) { beats(false) }},
 		"until its worker is lost": {task.Error, nil,

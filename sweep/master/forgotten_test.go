@@ -40,7 +40,8 @@ func TestRetryForAForgottenWorker(t *testing.T) {
 				time.Sleep(2 * core.DefaultLease)
 				s.must(s.master.Forget(t.Context(), "w2"))
 				s.becomes(id, core.Finished, "1 succeeded, 1 cancelled")
-				err := s.master.Retry(t.Context(), id, []int64{first.Index}, api.Continuation{})
+				err := s.master.Retry(t.Context(), id, []int64{first.Index}, false,
+					api.Continuation{})
 				if err != nil {
 					t.Fatal(err)
 				}

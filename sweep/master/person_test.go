@@ -84,7 +84,7 @@ func TestRetryWhileCancelled(t *testing.T) {
 				g := p.reach(h)
 				s.becomes(id, core.Open, "1 "+p.name)
 				retry := func() error {
-					return s.master.Retry(t.Context(), id, indexes, api.Continuation{})
+					return s.master.Retry(t.Context(), id, indexes, false, api.Continuation{})
 				}
 				if err := retry(); err == nil {
 					t.Error("what is not cancelled was retried")
@@ -231,7 +231,7 @@ func TestRetry(t *testing.T) {
 	}
 	s.becomes(id, core.Finished, "1 succeeded, 2 failed, 1 timeout")
 	ctx := t.Context()
-	if err := s.master.Retry(ctx, id, []int64{3}, api.Continuation{}); err != nil {
+	if err := s.master.Retry(ctx, id, []int64{3}, false, api.Continuation{}); err != nil {
 		t.Fatal(err)
 	}
 	g := h.has(5)[4]
@@ -241,7 +241,7 @@ func TestRetry(t *testing.T) {
 	h.report(task.StartedEvent, g)
 	h.end(task.Success, g)
 	s.becomes(id, core.Finished, "2 succeeded, 1 failed, 1 timeout")
-	if err := s.master.Retry(ctx, "", nil, api.Continuation{Revision: "r2"}); err != nil {
+	if err := s.master.Retry(ctx, "", nil, false, api.Continuation{Revision: "r2"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, g := range h.has(7)[5:] {
@@ -249,7 +249,7 @@ func TestRetry(t *testing.T) {
 		h.end(task.Success, g)
 	}
 	s.becomes(id, core.Finished, "4 succeeded")
-	if err := s.master.Retry(ctx, id, nil, api.Continuation{Revision: "r3"}); err == nil ||
+	if err := s.master.Retry(ctx, id, nil, false, api.Continuation{Revision: "r3"}); err == nil ||
 		s.head(id).State != core.Finished {
 		t.Error(err)
 	}
@@ -264,10 +264,10 @@ func TestRetryOfACancelledSweepRunsAllOfIt(t *testing.T) {
 	id := s.submit(3)
 	err := s.master.Cancel(t.Context(), id, "oops")
 	s.must(err)
-	if err := s.master.Retry(t.Context(), id, []int64{1}, api.Continuation{}); err == nil {
+	if err := s.master.Retry(t.Context(), id, []int64{1}, false, api.Continuation{}); err == nil {
 		t.Error("one task that never had its turn cannot run alone")
 	}
-	if err := s.master.Retry(t.Context(), id, nil, api.Continuation{}); err != nil {
+	if err := s.master.Retry(t.Context(), id, nil, false, api.Continuation{}); err != nil {
 		t.Fatal(err)
 	}
 	s.newRunner("w1", 1, time.Millisecond)
@@ -314,11 +314,11 @@ func TestWhatCannotBeDone(t *testing.T) {
 					"")
 			}, "train-1 has no task -1: it has 2"},
 		{"retry succeeded", func() error {
-			return s.master.Retry(ctx, done, []int64{0}, api.Continuation{})
+			return s.master.Retry(ctx, done, []int64{0}, false, api.Continuation{})
 		}, "train-1/0 has succeeded; " +
 			"only tasks that failed or were cancelled run again"},
 		{"retry none", func() error {
-			return s.master.Retry(ctx, done, []int64{7}, api.Continuation{})
+			return s.master.Retry(ctx, done, []int64{7}, false, api.Continuation{})
 		}, "train-1 has no task 7: it has 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

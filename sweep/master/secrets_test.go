@@ -117,14 +117,14 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 			entries) == 0
 	}, func() string { return "there" })
 
-	err := s.master.Retry(t.Context(), id, nil, api.Continuation{})
+	err := s.master.Retry(t.Context(), id, nil, false, api.Continuation{})
 	if e, ok := errors.AsType[*core.NoSecrets](err); !ok || !e.Gone {
 		t.Errorf("%v", err)
 	}
 	if s.head(id).State != core.Finished {
 		t.Error("it goes on without them")
 	}
-	if err := s.master.Retry(t.Context(), id, nil,
+	if err := s.master.Retry(t.Context(), id, nil, false,
 		api.Continuation{Secrets: secret.Values{"KEY": "other-value"}}); err != nil {
 		t.Fatal(err)
 	}

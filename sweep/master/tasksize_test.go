@@ -46,9 +46,9 @@ func TestSettingsThatMakeTasksTooLongAreRefused(t *testing.T) {
 	s.must(s.master.Pause(t.Context(), id, "", false))
 	refused(t, "settings", s.master.Resume(t.Context(), id, with))
 	s.must(s.master.Cancel(t.Context(), id, ""))
-	refused(t, "settings", s.master.Retry(t.Context(), id, nil, with))
+	refused(t, "settings", s.master.Retry(t.Context(), id, nil, false, with))
 	settings.Env["LONG"] = "short"
-	s.must(s.master.Retry(t.Context(), id, nil, with))
+	s.must(s.master.Retry(t.Context(), id, nil, false, with))
 }
 
 // refused checks that a task was too long, and in which field of the request.

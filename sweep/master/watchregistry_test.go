@@ -202,7 +202,7 @@ func TestTheBestRunsAgain(t *testing.T) {
 	if b := best(); b == nil || b.Task != id+"/0" || b.Value != "0.9" {
 		t.Errorf("the best is %+v", b)
 	}
-	if err := s.master.Retry(t.Context(), id, nil, api.Continuation{}); err != nil {
+	if err := s.master.Retry(t.Context(), id, nil, false, api.Continuation{}); err != nil {
 		t.Fatal(err)
 	}
 	h.has(3)

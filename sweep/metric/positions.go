@@ -14,16 +14,38 @@ type Point struct {
 	Value float64
 	Step  int64
 	Of    int64 // where its step was not printed, the number of values; else 0
+	// of which it is; 0: not known
+	Attempt int
 }
 
 // Span is what is known of a metric of several values beside the final one.
 type Span struct {
 	Step, Of  int64  // of the final value, as of a Point
 	Low, High *Point // the least and the greatest, where they differ and no Take was chosen
+	// Attempt is that of the final value, where it is not the newest or several have values; or 0
+	Attempt int
 }
 
-// String returns "step 20" or "value 2 of 3".
-func (s *Span) String() string { return Point{Step: s.Step, Of: s.Of}.String() }
+// String returns "step 20", "value 2 of 3", or with the attempt "value 2 of 3, attempt 1"; of an
+// only value "attempt 1".
+func (s *Span) String() string {
+	text := Point{Step: s.Step, Of: s.Of}.String()
+	switch {
+	case s.Attempt == 0:
+		return text
+	case s.Of == 1:
+		return s.AttemptText()
+	}
+	return text + ", " + s.AttemptText()
+}
+
+// AttemptText returns "attempt 1"; "" where none is to be told.
+func (s *Span) AttemptText() string {
+	if s.Attempt == 0 {
+		return ""
+	}
+	return fmt.Sprintf("attempt %d", s.Attempt)
+}
 
 // String returns where the value was: "step 20" or "value 2 of 3".
 func (p Point) String() string {
@@ -35,7 +57,7 @@ func (p Point) String() string {
 
 // Spans are the metrics of a Final that have one, in JSON {"acc": [STEP]} or {"acc": [STEP, LOW,
 // STEP, HIGH, STEP]}. Behind it stand the numbers OF, in the same order, where one of them is not
-// 0.
+// 0, or the attempt stands behind them.
 type Spans []FinalValue
 
 // Spans returns the metrics that have a span; nil when there are none.
@@ -77,11 +99,14 @@ func (s *Span) appendOf(b []byte) []byte {
 	if s.Low != nil && s.High != nil {
 		all = append(all, s.Low.Of, s.High.Of)
 	}
+	if s.Attempt != 0 {
+		all = append(all, int64(s.Attempt))
+	}
 	if slices.Max(all) == 0 {
 		return b
 	}
-	for _, of := range all {
-		b = strconv.AppendInt(append(b, ','), of, 10)
+	for _, n := range all {
+		b = strconv.AppendInt(append(b, ','), n, 10)
 	}
 	return b
 }
@@ -143,13 +168,31 @@ func (s *Span) readJSON(r *rawjson.Reader) bool {
 		s.Of = int64(low.Value)
 		return s.Of > 0
 	}
-	if !r.Take(',') || !r.Whole(&low.Step) || !r.Take(',') || !r.AnyNumber(&high.Value) ||
-		!r.Take(',') || !r.Whole(&high.Step) {
+	if !r.Take(',') || !r.Whole(&low.Step) {
+		return false
+	}
+	if r.Take(']') {
+		s.Of, s.Attempt = int64(low.Value), int(low.Step)
+		return s.Of >= 0 && s.Attempt > 0
+	}
+	if !r.Take(',') || !r.AnyNumber(&high.Value) || !r.Take(',') || !r.Whole(&high.Step) {
 		return false
 	}
 	s.Low, s.High = &low, &high
-	return r.Take(']') || r.Take(',') && r.Whole(&s.Of) && r.Take(',') && r.Whole(&low.Of) &&
-		r.Take(',') && r.Whole(&high.Of) && r.Take(']')
+	if r.Take(']') {
+		return true
+	}
+	if !r.Take(',') || !r.Whole(&s.Of) || !r.Take(',') || !r.Whole(&low.Of) || !r.Take(',') ||
+		!r.Whole(&high.Of) {
+		return false
+	}
+	if r.Take(']') {
+		return true
+	}
+	var attempt int64
+	ok := r.Take(',') && r.Whole(&attempt) && r.Take(']')
+	s.Attempt = int(attempt)
+	return ok
 }
 
 // Steps are the steps of final values, in JSON {"acc": 2}.
@@ -163,6 +206,27 @@ func (f Final) Steps() (all Steps) {
 		}
 	}
 	return all
+}
+
+// Attempts returns the metrics of which it is told which attempt the final value is of, in JSON
+// {"acc": 1}; nil when there are none.
+func (f Final) Attempts() (all Steps) {
+	for _, m := range f {
+		if m.Span != nil && m.Span.Attempt != 0 {
+			all = append(all, FinalValue{Name: m.Name, Span: &Span{Step: int64(m.Span.Attempt)}})
+		}
+	}
+	return all
+}
+
+// OfAttempts returns f with the attempts that stood beside it, after its steps and positions.
+func (f Final) OfAttempts(all Steps) Final {
+	f.joinByName(all, func(into, m *FinalValue) {
+		if into.Span != nil {
+			into.Span.Attempt = int(m.Span.Step)
+		}
+	})
+	return f
 }
 
 // Positions returns the metrics of several values without steps, with which of them is the final

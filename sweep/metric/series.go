@@ -26,7 +26,8 @@ const nameUnit = 40
 // over metrics and time: some 6,000 of 100,000. Final values are of all samples. Metrics after the
 // first MaxMetrics are ignored. The zero value is empty and ready; safe for concurrent use.
 type Series struct {
-	Rules *Rules // which values are final; nil: those printed last
+	Rules   *Rules // which values are final; nil: those printed last
+	Attempt int    // of which samples are added: the newest
 
 	mu     sync.Mutex
 	order  []*metricSeries
@@ -68,6 +69,7 @@ func (s *Series) Add(sample Sample) bool {
 		return false
 	}
 	place := m.values.Count
+	m.values.Attempt = s.Attempt
 	m.values.Add(sample.Value, sample.Step)
 	if s.offered += m.weight; !s.room(m, place) {
 		return false
@@ -173,7 +175,7 @@ func (s *Series) Final() Final {
 	out := make(Final, len(s.order))
 	for i, m := range s.order {
 		all := m.all()
-		out[i] = all.Final(m.name, s.Rules.Take(m.name))
+		out[i] = all.Final(m.name, s.Rules.Take(m.name), s.Attempt)
 	}
 	return out
 }

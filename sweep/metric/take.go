@@ -37,6 +37,7 @@ func (t Take) Replaces(final, later float64) bool {
 
 // Values is what is remembered of all values of a metric. The zero value is of none.
 type Values struct {
+	Attempt                int // of which values are added
 	Count                  int64
 	first, last, low, high Point // Of is the number of values so far where no step was printed
 }
@@ -45,7 +46,7 @@ type Values struct {
 // otherwise counts only where there is no number.
 func (v *Values) Add(value float64, step *int64) {
 	v.Count++
-	p := Point{value, v.Count, v.Count}
+	p := Point{value, v.Count, v.Count, v.Attempt}
 	if step != nil {
 		p.Step, p.Of = *step, 0
 	}
@@ -79,8 +80,9 @@ func (v *Values) join(first, last, low, high Point, begin bool) {
 	}
 }
 
-// Final returns the value of a metric that counts.
-func (v *Values) Final(name string, take Take) FinalValue {
+// Final returns the value of a metric that counts. Newest is the newest attempt, whether it has
+// values or not; 0: it is not known.
+func (v *Values) Final(name string, take Take, newest int) FinalValue {
 	p := v.last
 	switch take {
 	case Max:
@@ -91,13 +93,17 @@ func (v *Values) Final(name string, take Take) FinalValue {
 		p = v.first
 	}
 	m := FinalValue{Name: name, Value: p.Value}
-	if v.Count < 2 && p.Of != 0 {
+	attempt := 0
+	if v.first.Attempt != v.last.Attempt || newest != 0 && v.last.Attempt != newest {
+		attempt = p.Attempt
+	}
+	if v.Count < 2 && p.Of != 0 && attempt == 0 {
 		return m
 	}
-	m.Span = &Span{Step: p.Step, Of: v.of(p)}
+	m.Span = &Span{Step: p.Step, Of: v.of(p), Attempt: attempt}
 	if take == "" && v.low.Value != v.high.Value && !math.IsNaN(v.low.Value) {
 		low, high := v.low, v.high
-		low.Of, high.Of = v.of(low), v.of(high)
+		low.Of, high.Of, low.Attempt, high.Attempt = v.of(low), v.of(high), 0, 0
 		m.Span.Low, m.Span.High = &low, &high
 	}
 	return m

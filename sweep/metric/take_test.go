@@ -60,7 +60,7 @@ func TestTake(t *testing.T) {
 				}
 				all.Join(v)
 			}
-			if d := cmp.Diff(want, all.Final("acc", c.take), cmpopts.EquateNaNs()); d != "" {
+			if d := cmp.Diff(want, all.Final("acc", c.take, 0), cmpopts.EquateNaNs()); d != "" {
 				t.Errorf("take %q of %v, cut at %d: -want +got:\n%s", c.take, c.values, cut, d)
 			}
 		}
@@ -75,19 +75,19 @@ func TestTakeSteps(t *testing.T) {
 		step := int64(100 - 10*i)
 		v.Add(value, &step)
 	}
-	if m := v.Final("loss", metric.Min); m.Value != 1 || m.Span.Step != 90 || m.Span.Of != 0 ||
+	if m := v.Final("loss", metric.Min, 0); m.Value != 1 || m.Span.Step != 90 || m.Span.Of != 0 ||
 		m.Span.String() != "step 90" {
 		t.Errorf("%v at %v", m.Value, m.Span)
 	}
 	v.Add(4, nil) // of another pattern
-	if m := v.Final("loss", ""); m.Span.String() != "value 4 of 4" ||
+	if m := v.Final("loss", "", 0); m.Span.String() != "value 4 of 4" ||
 		m.Span.Low.String() != "step 90" || m.Span.High.String() != "value 4 of 4" {
 		t.Errorf("%v, %v, %v", m.Span, m.Span.Low, m.Span.High)
 	}
 	var one metric.Values
 	step := int64(0)
 	one.Add(5, &step)
-	if m := one.Final("loss", ""); m.Span == nil || m.Span.Step != 0 {
+	if m := one.Final("loss", "", 0); m.Span == nil || m.Span.Step != 0 {
 		t.Errorf("one value with a step: %v", m.Span)
 	}
 }

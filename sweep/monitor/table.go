@@ -173,6 +173,8 @@ func metricCell(name string, step bool) func(*table.Row) cell {
 				c.Title += at
 				if step {
 					c.Text += at
+				} else if m.Span.Attempt != 0 {
+					c.Text += " (" + m.Span.AttemptText() + ")"
 				}
 			}
 			return c

@@ -169,6 +169,8 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 	"charged":    jsonDecoder(func(t *core.Task, _ *rowBuffer) any { return &t.Charged }),
 	"not_before": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.NotBefore = timeOf(n) }),
 	"tries":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Attempts = int(n) }),
+	"since":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Since = int(n) }),
+	"fresh":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Fresh = int(n) }),
 	"superseded": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
 		t.Attempt.Superseded = n != 0
 	}),

@@ -51,6 +51,8 @@ CREATE TABLE tasks (
 	charged    TEXT,                         -- task.Retry as JSON; NULL when nothing was charged
 	not_before INTEGER,
 	tries      INTEGER NOT NULL,
+	since      INTEGER,                      -- NULL: values of all attempts count
+	fresh      INTEGER,                      -- NULL: an attempt goes on in the folder of any
 	attempt    INTEGER NOT NULL,
 	revision   TEXT    NOT NULL,
 	worker     TEXT    NOT NULL,

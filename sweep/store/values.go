@@ -36,7 +36,7 @@ func (v values) row(r *core.Record, t core.Task) values {
 		charged = text(t.Charged)
 	}
 	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore), int64(t.Attempts),
-		objective(r.Objective, t))
+		orNull(t.Since), orNull(t.Fresh), objective(r.Objective, t))
 	return v.attempt(t.Attempt)
 }
 
@@ -105,6 +105,14 @@ func isEmptyOutput(o task.Output) bool { return o.Bytes == 0 && !o.Truncated && 
 func text(v any) string {
 	b, _ := json.Marshal(v) // of structs of text and numbers: it cannot fail
 	return string(b)
+}
+
+// orNull returns NULL for 0.
+func orNull(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return int64(n)
 }
 
 // micros returns a time's form in the store; the zero time is NULL.

@@ -20,10 +20,10 @@ import (
 )
 
 // Row is one task of the results table. Its JSON names and their order are the contract of --json:
-// every field is always there, but for infinite, steps and positions, which stand behind metrics
-// where they say something; texts, numbers and times that are absent (empty or nil here) are null,
-// lists and objects are empty, never null. Text in JSON is as it is; writers of text and CSV make
-// control characters visible.
+// every field is always there, but for infinite, steps, positions and value_attempts, which stand
+// behind metrics where they say something; texts, numbers and times that are absent (empty or nil
+// here) are null, lists and objects are empty, never null. Text in JSON is as it is; writers of text
+// and CSV make control characters visible.
 type Row struct {
 	ID         string       `json:"id"` // "run_training-7/42"
 	Sweep      string       `json:"sweep"`
@@ -66,6 +66,9 @@ func (r *Row) appendJSON(b []byte) []byte {
 	}
 	if positions := r.Metrics.Positions(); positions != nil {
 		b = positions.AppendJSON(append(b, `,"positions":`...))
+	}
+	if attempts := r.Metrics.Attempts(); attempts != nil {
+		b = attempts.AppendJSON(append(b, `,"value_attempts":`...))
 	}
 	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(r.Attempts), 10)
 	b = rawjson.AppendWord(append(b, `,"host":`...), r.Host)

@@ -32,12 +32,14 @@ func (r *Row) readAny(data []byte) error {
 		Infinite metric.Infinite `json:"infinite"`
 		Steps    metric.Steps    `json:"steps"`
 		Places   metric.Spans    `json:"positions"`
+		Attempts metric.Steps    `json:"value_attempts"`
 	}
 	if err := json.Unmarshal(data, &read); err != nil {
 		return err
 	}
 	*r = Row(read.plainRow)
-	r.Metrics.Restored(read.Infinite).Spanned(metric.Spans(read.Steps)).Spanned(read.Places)
+	r.Metrics.Restored(read.Infinite).Spanned(metric.Spans(read.Steps)).Spanned(read.Places).
+		OfAttempts(read.Attempts)
 	return nil
 }
 
@@ -47,6 +49,7 @@ type rowReader struct {
 	infinite metric.Infinite
 	taken    metric.Steps
 	places   metric.Spans
+	attempts metric.Steps
 }
 
 func (r *rowReader) row(into *Row) bool {
@@ -59,7 +62,8 @@ func (r *rowReader) row(into *Row) bool {
 			return false
 		}
 	}
-	into.Metrics.Restored(r.infinite).Spanned(metric.Spans(r.taken)).Spanned(r.places)
+	into.Metrics.Restored(r.infinite).Spanned(metric.Spans(r.taken)).Spanned(r.places).
+		OfAttempts(r.attempts)
 	return strings.Trim(r.Rest(), "\n") == ""
 }
 
@@ -87,6 +91,8 @@ func (r *rowReader) field(into *Row, key string) bool {
 		return r.taken.ReadJSON(r.Reader)
 	case "positions":
 		return r.places.ReadJSON(r.Reader)
+	case "value_attempts":
+		return r.attempts.ReadJSON(r.Reader)
 	case "attempts":
 		var n int64
 		ok := r.Whole(&n)

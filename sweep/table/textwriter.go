@@ -173,6 +173,8 @@ func (t *TextWriter) Write(r *Row) error {
 		kinds[slot], t.cells[slot] = v.Kind, t.o.textOf("", r, v)
 		if m.Span != nil && slices.Contains(t.o.Schema.Steps, m.Name) {
 			t.cells[slot] += " (" + m.Span.String() + ")"
+		} else if m.Span != nil && m.Span.Attempt != 0 {
+			t.cells[slot] += " (" + m.Span.AttemptText() + ")"
 		}
 	}
 	for slot := t.index + 1; slot < len(t.slots); slot++ {

@@ -32,6 +32,11 @@ type Attempt struct {
 
 	// all of the point's, in the order of the file
 	Parameters []space.Assignment `json:"parameters,omitempty"`
+
+	// Since is the first attempt whose values count for this one; 0: all do.
+	Since int `json:"since,omitempty"`
+	// Fresh is the first attempt in whose folder this one may go on; 0: in that of any.
+	Fresh int `json:"fresh,omitempty"`
 }
 
 // ControlKind says what a Control asks of a worker.
@@ -283,6 +288,7 @@ type Measure struct {
 	Metrics []metric.Rule `json:"metrics"`
 	// the newest attempt's program ended by itself; see [Outcome.Exited]
 	Exited bool `json:"exited,omitempty"`
+	Since  int  `json:"since,omitempty"` // as of the newest Attempt
 	// its files may hold secrets: nothing is quoted from them
 	Hide bool `json:"hide,omitempty"`
 }

@@ -89,6 +89,10 @@ func (o *Outcome) HostFault() bool {
 		o.Duration < maxHostFaultDuration
 }
 
+// Failed reports whether the program failed, by itself or for want of memory. It did not where it
+// was interrupted, or ran out of time.
+func (o *Outcome) Failed() bool { return o.Class == Error || o.Class == OutOfMemory }
+
 // Ran reports whether the program ran, to its end or until its time was over: so its host can run
 // something. Of one that could not begin, was lost or was stopped that is not known.
 func (o *Outcome) Ran() bool {

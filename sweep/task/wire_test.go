@@ -49,7 +49,7 @@ func TestWire(t *testing.T) {
 	spans.Outcome = &task.Outcome{Class: task.Success,
 		Unmeasured: []string{"metric loss: there is no file m.csv"},
 		Metrics: metric.Final{{Name: "acc", Value: 0.5,
-			Span: &metric.Span{Step: 3, Low: &metric.Point{Value: 0.5, Step: 3},
+			Span: &metric.Span{Step: 3, Attempt: 1, Low: &metric.Point{Value: 0.5, Step: 3},
 				High: &metric.Point{Value: math.Inf(1), Step: 2}}}}}
 	thinned := ended
 	thinned.Outcome = &task.Outcome{Class: task.Success,

@@ -79,7 +79,7 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 	}
 	var unread error // what earlier attempts printed, and cannot be read
 	if ws.Resumed {
-		unread = metrics.resume(ctx, dir)
+		unread = metrics.resume(ctx, dir, i.attempt.Since)
 	}
 	metrics.files = w.followFiles(i, ws, metrics)
 	defer metrics.files.close()

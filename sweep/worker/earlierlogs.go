@@ -16,23 +16,24 @@ import (
 	"mlframework/sweep/metric"
 )
 
-// earlierLogSuffixes returns the suffixes of the output files that earlier attempts left in a
-// task's folder, oldest first. Files of attempts that were killed before their number was known
-// precede the first numbered ones that are newer.
-func earlierLogSuffixes(folder int) (suffixes []string, err error) {
+// earlierLogs returns the output files that earlier attempts left in a task's folder, oldest first.
+// Files of attempts that were killed before their number was known precede the first numbered ones
+// that are newer, and get their number.
+func earlierLogs(folder int) (all []earlierLog, err error) {
 	names, err := namesIn(folder)
 	if err != nil {
 		return nil, err
 	}
-	var all, killed []earlierLog
+	var killed []earlierLog
 	for _, name := range names {
 		var s unix.Stat_t
 		switch l, ok := parseLogName(name, "stdout"); {
 		case !ok || unix.Fstatat(folder, name, &s, unix.AT_SYMLINK_NOFOLLOW) != nil:
 		case l.killed:
-			killed = append(killed, earlierLog{l.number, true, s.Mtim.Nano()})
+			killed = append(killed, earlierLog{number: l.number, killed: true,
+				modified: s.Mtim.Nano()})
 		default:
-			all = append(all, earlierLog{l.number, false, s.Mtim.Nano()})
+			all = append(all, earlierLog{number: l.number, modified: s.Mtim.Nano()})
 		}
 	}
 	slices.SortFunc(all, func(a, b earlierLog) int { return a.number - b.number })
@@ -45,10 +46,14 @@ func earlierLogSuffixes(folder int) (suffixes []string, err error) {
 		}
 		all = slices.Insert(all, at, k)
 	}
-	for _, l := range all {
-		suffixes = append(suffixes, l.suffix())
+	attempt := newestIn(folder)
+	for i, l := range slices.Backward(all) {
+		if !l.killed {
+			attempt = l.number
+		}
+		all[i].attempt = attempt
 	}
-	return suffixes, nil
+	return all, nil
 }
 
 // earlierLog is the output file of an earlier attempt.
@@ -56,6 +61,7 @@ type earlierLog struct {
 	number   int
 	killed   bool
 	modified int64
+	attempt  int // of which it is
 }
 
 // suffix returns how the names of its output files end.
@@ -76,13 +82,17 @@ func parseLogName(name, stream string) (l earlierLog, ok bool) {
 	return l, err == nil && n > 0 && name == stream+l.suffix()
 }
 
-// earlierMetrics returns the values that earlier attempts in a task's folder printed, read from
-// their output files.
-func earlierMetrics(ctx context.Context, folder int, rules *metric.Rules) (*metric.Series, error) {
+// earlierMetrics returns the values that earlier attempts in a task's folder printed, from attempt
+// since on, read from their output files.
+func earlierMetrics(ctx context.Context, folder int, rules *metric.Rules,
+	since int) (*metric.Series, error) {
 	all := &metric.Series{Rules: rules}
-	suffixes, err := earlierLogSuffixes(folder)
-	for _, suffix := range suffixes {
-		if e := readMetrics(ctx, folder, suffix, rules, all, nil); !errors.Is(err, e) {
+	logs, err := earlierLogs(folder)
+	for _, l := range logs {
+		if all.Attempt = l.attempt; l.attempt < since {
+			continue
+		}
+		if e := readMetrics(ctx, folder, l.suffix(), rules, all, nil); !errors.Is(err, e) {
 			err = errors.Join(err, e)
 		}
 	}

@@ -160,7 +160,7 @@ func FinalOfPart(dir string, rules []metric.Rule, most int64, printed string) (m
 	}
 	c := collector{series: metric.Series{Rules: compiled}, rules: rules,
 		send: func([]metric.Sample, metric.Final) {}, waits: func() bool { return false }}
-	folder, err := tail.Open(dir, rules, nil, c.add(""))
+	folder, err := tail.Open(dir, rules, 1, nil, c.add(""))
 	if err != nil {
 		return nil, err
 	}

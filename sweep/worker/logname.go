@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ const attemptFile = ".attempt"
 // LogFile returns the path of an attempt's output in a task's folder: stream is "stdout" or
 // "stderr", attempt its number, or 0 for the newest. The file may not exist.
 func LogFile(folder, stream string, attempt int) string {
+	folder = attemptFolder(folder, attempt)
 	name := stream + logSuffix(attempt)
 	for range 10 {
 		fd, err := openFolder(folder)
@@ -34,11 +36,46 @@ func LogFile(folder, stream string, attempt int) string {
 	return filepath.Join(folder, name)
 }
 
+// keptFolder returns where the folder of a task is kept when another attempt begins in a new one;
+// attempt is the newest that ran in it.
+func keptFolder(folder string, attempt int) string {
+	return fmt.Sprintf("%s.attempt-%d", folder, attempt)
+}
+
+// attemptFolder returns the folder in which an attempt of a task ran: the task's, or one that is
+// kept beside it. It is the task's for attempt 0.
+func attemptFolder(folder string, attempt int) string {
+	if fd, err := openFolder(folder); err == nil && attempt > 0 {
+		newest := newestIn(fd)
+		unix.Close(fd)
+		for n := attempt; n < min(newest, attempt+maxKept); n++ {
+			if is, _ := exists(keptFolder(folder, n)); is {
+				return keptFolder(folder, n)
+			}
+		}
+	}
+	return folder
+}
+
+// maxKept is for how many numbers of attempts a folder is looked for.
+const maxKept = 1000
+
+// newestIn returns the number of the newest attempt in a task's folder.
+func newestIn(folder int) int {
+	return newestAttempt(readAttemptNumber(folder), func(name string) bool {
+		return hasName(folder, name)
+	})
+}
+
+func hasName(folder int, name string) bool {
+	var s unix.Stat_t
+	return unix.Fstatat(folder, name, &s, unix.AT_SYMLINK_NOFOLLOW) == nil
+}
+
 // logNameIn returns logName in a folder that is open.
 func logNameIn(folder int, stream string, attempt int) string {
 	return logName(stream, attempt, readAttemptNumber(folder), func(name string) bool {
-		var s unix.Stat_t
-		return unix.Fstatat(folder, name, &s, unix.AT_SYMLINK_NOFOLLOW) == nil
+		return hasName(folder, name)
 	})
 }
 

@@ -38,10 +38,11 @@ func measure(ctx context.Context, folder int, dir string, by task.Measure) (m ta
 		return m, err
 	}
 	_ = newest.Close() // that it is there counts
-	printed, err := earlierMetrics(ctx, folder, rules)
+	printed, err := earlierMetrics(ctx, folder, rules, by.Since)
 	if err != nil {
 		return m, err
 	}
+	printed.Attempt = newestIn(folder)
 	err = readMetrics(ctx, folder, logSuffix(0), rules, printed,
 		func(stream string, s *metric.Scanner) {
 			unread := s.Unread()
@@ -60,7 +61,7 @@ func measure(ctx context.Context, folder int, dir string, by task.Measure) (m ta
 	if err != nil {
 		return m, err
 	}
-	files, err := measureFiles(ctx, dir, by)
+	files, err := measureFiles(ctx, dir, printed.Attempt, by)
 	m.Metrics = metric.Stored(metric.JoinFiles(printed.Final(), metric.Final(files.Metrics),
 		by.Metrics))
 	m.Unmeasured, m.Incomplete = files.Unmeasured, files.Incomplete
@@ -111,12 +112,13 @@ func (r *readServer) measureTask(ctx context.Context, c task.Control, p *task.Pi
 }
 
 // measureFiles reads the metrics that programs wrote to files.
-func measureFiles(ctx context.Context, dir string, by task.Measure) (m task.Measured, err error) {
+func measureFiles(ctx context.Context, dir string, attempt int, by task.Measure) (m task.Measured,
+	err error) {
 	var hide func(string) string
 	if by.Hide {
 		hide = func(string) string { return redacted }
 	}
-	folder, err := tail.Open(dir, by.Metrics, hide, func(metric.Sample) {})
+	folder, err := tail.Open(dir, by.Metrics, attempt, hide, func(metric.Sample) {})
 	if folder == nil || err != nil {
 		return m, err
 	}

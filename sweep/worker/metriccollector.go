@@ -51,15 +51,15 @@ func (c *collector) add(stream string) func(metric.Sample) {
 	}
 }
 
-// resume starts with the values that earlier attempts printed, and sends them soon, because the
-// program may print nothing.
-func (c *collector) resume(ctx context.Context, dir string) error {
+// resume starts with the values that earlier attempts printed, from attempt since on, and sends
+// them soon, because the program may print nothing.
+func (c *collector) resume(ctx context.Context, dir string, since int) error {
 	folder, err := openFolder(dir)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(folder)
-	earlier, err := earlierMetrics(ctx, folder, c.series.Rules)
+	earlier, err := earlierMetrics(ctx, folder, c.series.Rules, since)
 	c.series.Continue(earlier)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,7 +124,8 @@ func (w *Worker) newCollector(i item) *collector {
 		e.Samples, e.Newest = samples, metric.Stored(newest)
 		w.outbox.put(e)
 	}
-	return &collector{series: metric.Series{Rules: i.job.rules}, rules: i.job.recipe.Metrics,
+	return &collector{series: metric.Series{Rules: i.job.rules,
+		Attempt: i.attempt.Number}, rules: i.job.recipe.Metrics,
 		send:  send,
 		waits: w.outbox.overflows}
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"mlframework/sweep/metric"
 	"mlframework/sweep/metric/tail"
 	"mlframework/sweep/task"
@@ -41,15 +43,24 @@ func (w *Worker) followFiles(i item, ws *folder.Workspace, metrics *collector) *
 		return nil
 	}
 	m := &metricFiles{ended: make(chan struct{})}
-	m.folder, m.err = tail.Open(ws.Dir, i.job.recipe.Metrics, textMask(i.secrets.sensitive()),
-		metrics.add(""))
+	m.folder, m.err = tail.Open(ws.Dir, i.job.recipe.Metrics, i.attempt.Number,
+		textMask(i.secrets.sensitive()), metrics.add(""))
 	if m.err != nil {
 		return m
 	}
 	project, _ := w.o.Revision(i.job.recipe.Revision) // it is there: the folder has a copy
 	earlier := 0
-	if ws.Resumed { // what earlier attempts wrote counts
-		earlier = max(1, i.attempt.Number-1)
+	if ws.Resumed {
+		earlier = i.attempt.Number // it was killed before its start was recorded
+		if folder, err := openFolder(ws.Dir); err == nil {
+			if logs, _ := earlierLogs(folder); len(logs) > 0 {
+				earlier = logs[len(logs)-1].attempt
+			}
+			unix.Close(folder)
+		}
+		if earlier < i.attempt.Since {
+			earlier = -earlier
+		}
 	}
 	m.folder.SetBaseline(earlier, func(path string) string { return filepath.Join(project, path) })
 	ctx, stop := context.WithCancel(context.Background())

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -30,7 +31,8 @@ func openLog(outputs string, c task.Control, reached uint64) (l logReader, err e
 	if c.Index < 0 || c.Attempt < 0 {
 		return l, fmt.Errorf("there is no attempt %d of task %d", c.Attempt, c.Index)
 	}
-	index := strconv.FormatInt(c.Index, 10)
+	index := filepath.Base(attemptFolder(filepath.Join(outputs, c.Sweep,
+		strconv.FormatInt(c.Index, 10)), c.Attempt))
 	for range 10 {
 		folder, err := openFolder(outputs, c.Sweep, index)
 		if err != nil {

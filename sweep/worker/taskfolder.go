@@ -16,9 +16,13 @@ import (
 )
 
 // enterWorkspace prepares the working directory of an attempt. What an earlier attempt made stays;
-// its output files are renamed to carry its number.
+// its output files are renamed to carry its number. A fresh attempt has a new folder.
 func (j *job) enterWorkspace(ctx context.Context, a task.Attempt) (*folder.Workspace, error) {
-	ws, err := j.project.Enter(ctx, filepath.Join(j.folder, strconv.FormatInt(a.Index, 10)))
+	dir := filepath.Join(j.folder, strconv.FormatInt(a.Index, 10))
+	if err := keepFolder(dir, a.Fresh); err != nil {
+		return nil, err
+	}
+	ws, err := j.project.Enter(ctx, dir)
 	if err != nil || !ws.Resumed && a.Number == 1 {
 		return ws, err
 	}
@@ -26,6 +30,33 @@ func (j *job) enterWorkspace(ctx context.Context, a task.Attempt) (*folder.Works
 		return nil, errors.Join(err, ws.Leave())
 	}
 	return ws, nil
+}
+
+// keepFolder renames the folder of a task if the attempts in it are older than attempt fresh, so
+// that the next one begins in a new folder.
+func keepFolder(dir string, fresh int) error {
+	if fresh == 0 {
+		return nil
+	}
+	fd, err := openFolder(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	newest := newestIn(fd)
+	unix.Close(fd)
+	if newest >= fresh {
+		return nil
+	}
+	to := keptFolder(dir, newest)
+	for n := 2; ; n++ { // the worker was killed before the new folder had its number
+		there, err := exists(to)
+		if !there {
+			return errors.Join(err, os.Rename(dir, to))
+		}
+		to = fmt.Sprintf("%s.%d", keptFolder(dir, newest), n)
+	}
 }
 
 // setAside renames the output files of an earlier attempt to its number, or to the next free one:

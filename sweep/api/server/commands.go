@@ -96,6 +96,9 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err == nil && len(g.Indexes) > 0 {
 		err = api.Wrong("indexes", "a sweep is resumed as a whole")
 	}
+	if err == nil && g.Fresh {
+		err = api.Wrong("fresh", "only tasks that are retried can begin anew")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +113,7 @@ func (s *Server) retry(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	return s.changeSweep(w, r, follow, func(ctx context.Context, id string) error {
-		return s.o.Master.Retry(ctx, id, g.Indexes, g.Continuation)
+		return s.o.Master.Retry(ctx, id, g.Indexes, g.Fresh, g.Continuation)
 	})
 }
 
@@ -129,6 +132,9 @@ func readResume(r *http.Request) (g api.ResumeRequest, follow api.Detail, err er
 	}
 	if len(g.Indexes) > 0 {
 		addDetail(r, fmt.Sprintf("tasks=%d", len(g.Indexes)))
+	}
+	if g.Fresh {
+		addDetail(r, "fresh")
 	}
 	follow, err = readFollow(r)
 	return g, follow, err

@@ -185,7 +185,7 @@ var opaque = map[reflect.Type]any{
 
 // beside are what the JSON of structs that write themselves has beside their fields.
 var beside = map[reflect.Type][]string{reflect.TypeFor[table.Row](): {"infinite", "steps",
-	"positions"}}
+	"positions", "value_attempts"}}
 
 func (d description) structFields(what string, of reflect.Type, schema any) {
 	if full, ok := opaque[of]; ok {

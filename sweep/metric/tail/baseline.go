@@ -25,7 +25,9 @@ const (
 
 // mark is what a file held when an attempt began.
 type mark struct {
-	Of    int    `json:"of"` // the attempt that left it; 0: it is the project's, and does not count
+	// the attempt that left it; what does not count is 0, the project's, or the negative number of
+	// an attempt
+	Of    int    `json:"of"`
 	Bytes int64  `json:"bytes"`
 	Sum   string `json:"sum"`
 }
@@ -52,6 +54,9 @@ func (m mark) begins(r io.ReaderAt, size int64) bool {
 	return err == nil && sum == m.Sum
 }
 
+// same reports whether two marks are of the same content.
+func (m mark) same(as mark) bool { return m.Bytes == as.Bytes && m.Sum == as.Sum }
+
 // markOf returns the mark of a file as it is now.
 func markOf(opened *os.File, err error) (m mark, now state, failed error) {
 	if err != nil {
@@ -70,7 +75,8 @@ func markOf(opened *os.File, err error) (m mark, now state, failed error) {
 // SetBaseline notes what is there before the program starts. What the project had does not count:
 // a file only when it changes, and then only what follows, unless the program began it anew.
 // Project returns the path of a file in the project. Earlier is the attempt that left the folder,
-// whose part of the files counts; 0 means that there was none.
+// whose part of the files counts; where it is negative, nothing counts that is there; 0 means that
+// there was none.
 func (f *Folder) SetBaseline(earlier int, project func(path string) string) {
 	f.baseline, f.earlier, f.project = map[string]state{}, map[string]state{}, project
 	if earlier == 0 { // a record that is there is the project's
@@ -97,14 +103,16 @@ func (f *Folder) setMark(path string, m mark, was state) {
 		f.markProject(path)
 	}
 	marks := f.marks[path]
-	if n := len(marks); n == 0 || marks[n-1].Bytes != m.Bytes || marks[n-1].Sum != m.Sum {
+	if m.Of < 0 {
+		marks = nil
+	}
+	if n := len(marks); n == 0 || !m.same(marks[n-1]) {
 		marks = append(marks, m)
-		if of, _, err := markOf(os.Open(f.project(path))); err == nil && of.Bytes == m.Bytes &&
-			of.Sum == m.Sum {
+		if of, _, err := markOf(os.Open(f.project(path))); err == nil && of.same(m) {
 			marks = []mark{of} // of another revision
 		}
 	}
-	if f.marks[path] = marks; marks[len(marks)-1].Of == 0 {
+	if f.marks[path] = marks; marks[len(marks)-1].Of <= 0 {
 		f.baseline[path] = was
 	} else {
 		f.earlier[path] = was
@@ -137,7 +145,7 @@ func (f *Folder) own(kind reader.Kind, file *file, opened *os.File, size int64) 
 			f.marks[file.path] = marks[i+1:]
 		}
 	}
-	if len(file.owned) > 0 && file.owned[0].Of == 0 {
+	if len(file.owned) > 0 && file.owned[0].Of <= 0 {
 		file.extend(kind, &file.owned[0], opened)
 	}
 }
@@ -167,20 +175,21 @@ func endsLine(opened *os.File, at int64) bool {
 	return err == nil && last[0] == '\n'
 }
 
-// take gives the reader what was read of a file, each part as whose it is.
-func (file *file) take(p []byte) {
+// take gives the reader what was read of a file, each part as whose it is; the newest attempt's is
+// what follows the others.
+func (file *file) take(p []byte, newest int) {
 	for len(p) > 0 {
-		n, projects := int64(len(p)), false
+		n, of := int64(len(p)), newest
 		for _, m := range file.owned {
 			if file.reached < m.Bytes {
-				n, projects = min(n, m.Bytes-file.reached), m.Of == 0
+				n, of = min(n, m.Bytes-file.reached), m.Of
 				break
 			}
 		}
-		if file.projects && !projects {
+		if file.of <= 0 && of > 0 {
 			file.reader.Forget()
 		}
-		file.projects = projects
+		file.of = of
 		_, _ = file.reader.Write(p[:n]) // it never fails
 		file.note(p[:n])
 		p = p[n:]
@@ -201,9 +210,9 @@ func (f *Folder) load() {
 	}
 	f.stored = string(text)
 	for path, marks := range f.marks {
-		if n := len(marks); n > 0 && marks[n-1].Of == 0 {
+		if n := len(marks); n > 0 && marks[n-1].Of <= 0 {
 			now, was, err := markOf(f.root.open(path))
-			if err == nil && now == marks[n-1] {
+			if err == nil && now.same(marks[n-1]) {
 				f.baseline[path] = was
 			}
 		}

@@ -10,8 +10,8 @@ import (
 // Problems returns sentences about what could not be read.
 func (f *Folder) Problems() (all []string) {
 	if f.recordErr != nil {
-		all = append(all, fmt.Sprintf("%s cannot be written: %s; read again, files of metrics count "+
-			"with what they held before", recordFile, human.Cause(f.recordErr)))
+		all = append(all, fmt.Sprintf("%s cannot be written: %s; read again, files of metrics "+
+			"count with what they held before", recordFile, human.Cause(f.recordErr)))
 	}
 	for _, s := range f.sources {
 		var metrics []string
@@ -81,7 +81,12 @@ func (f *Folder) quote(s *source, path string) string {
 func (f *Folder) never(s *source) string {
 	for path := range f.baseline {
 		if matches(s.pattern, path) {
-			return s.pattern + " is the project's, and the program did not change it"
+			whose := "the project's"
+			if marks := f.marks[path]; len(marks) > 0 && marks[0].Of < 0 {
+				whose = fmt.Sprintf("of attempt %d, which failed with other files of the project",
+					-marks[0].Of)
+			}
+			return s.pattern + " is " + whose + ", and the program did not change it"
 		}
 	}
 	if s.outsideLink != "" {

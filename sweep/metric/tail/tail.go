@@ -36,6 +36,7 @@ const (
 type Folder struct {
 	root     rootedFolder
 	sources  []*source
+	attempt  int // the newest
 	hide     func(string) string
 	emit     func(metric.Sample)
 	baseline map[string]state // of files that are the project's
@@ -80,7 +81,7 @@ type file struct {
 	owned   []mark    // parts that were there before the program
 	// the program added nothing to them as yet, or no whole line
 	undecided bool
-	projects  bool    // the part that is read is the project's
+	of        int     // whose the part is that is read, as of a mark
 	emitted   []int64 // values that were emitted, by name, of what the file was before
 	err       error
 }
@@ -94,7 +95,7 @@ type earlier struct {
 // after returns the values with the one that the document has now, which may be the one it had
 // before.
 func (e earlier) after(now metric.Values) earlier {
-	last := now.Final("", metric.Last)
+	last := now.Final("", metric.Last, 0)
 	if !e.repeated(last) {
 		e.values.Join(now)
 	}
@@ -121,12 +122,12 @@ func (file *file) series(name int) metric.Values {
 	return file.earlier[name].after(now).values
 }
 
-// Open opens a folder to read the metrics of those rules that name a file; nil when none does. Emit
-// is called with each number that is found. Hide changes what problems quote from files, and their
-// names; it may be nil.
-func Open(dir string, rules []metric.Rule, hide func(string) string,
+// Open opens a folder to read the metrics of those rules that name a file; nil when none does.
+// Attempt is the newest that ran in it. Emit is called with each number that is found. Hide changes
+// what problems quote from files, and their names; it may be nil.
+func Open(dir string, rules []metric.Rule, attempt int, hide func(string) string,
 	emit func(metric.Sample)) (*Folder, error) {
-	f := &Folder{hide: hide, emit: emit}
+	f := &Folder{attempt: attempt, hide: hide, emit: emit}
 	for _, r := range rules {
 		if r.File == "" {
 			continue
@@ -289,17 +290,18 @@ func (f *Folder) begin(s *source, file *file) *file {
 		file.earlier = make([]earlier, len(s.names))
 	}
 	file.values = make([]metric.Values, len(s.names))
-	file.reached, file.head, file.end = 0, nil, nil
+	file.reached, file.head, file.end, file.of = 0, nil, nil, f.attempt
 	file.reader = reader.New(s.kind, s.names, f.hide, func(name int, value float64, step *int64) {
-		if file.projects {
+		if file.of <= 0 {
 			return
 		}
 		v := &file.values[name]
+		v.Attempt = file.of
 		v.Add(value, step)
 		// A document that is written anew has the values again that it had; a single one is the
 		// next if it is another.
 		if v.Count > file.emitted[name] || file.emitted[name] == 1 &&
-			!file.earlier[name].repeated(v.Final("", metric.Last)) {
+			!file.earlier[name].repeated(v.Final("", metric.Last, 0)) {
 			f.emit(metric.Sample{Name: s.rules[name].Name, Value: value, Step: step,
 				Time: time.Now()})
 		}
@@ -343,7 +345,7 @@ func (f *Folder) read(ctx context.Context, s *source, file *file, most int64) (n
 	buffer := make([]byte, min(chunk, max(now.size-file.reached, 1)))
 	for n < most && ctx.Err() == nil {
 		k, err := opened.ReadAt(buffer[:min(int64(len(buffer)), most-n)], file.reached)
-		file.take(buffer[:k])
+		file.take(buffer[:k], f.attempt)
 		n += int64(k)
 		if err != nil {
 			if err != io.EOF {
@@ -392,7 +394,7 @@ func (f *Folder) Final() (all metric.Final) {
 				ended = !file.partial && (ended || its.Count > 0)
 			}
 			if values.Count > 0 && (ended || r.Take != "" && r.Take != metric.Last) {
-				all = append(all, values.Final(r.Name, r.Take))
+				all = append(all, values.Final(r.Name, r.Take, f.attempt))
 			}
 		}
 	}

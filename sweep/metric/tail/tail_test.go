@@ -28,7 +28,7 @@ func newSite(t *testing.T, rules ...metric.Rule) *site {
 	t.Helper()
 	s := &site{T: t, dir: t.TempDir()}
 	var err error
-	s.folder, err = tail.Open(s.dir, rules, nil, func(v metric.Sample) {
+	s.folder, err = tail.Open(s.dir, rules, 2, nil, func(v metric.Sample) {
 		s.found = append(s.found,
 			fmt.Sprintf("%s=%v", v.Name, v.Value))
 	})
@@ -312,7 +312,7 @@ func TestProjectsPart(t *testing.T) {
 	}{
 		"added":              {"acc\n9\n", []string{"acc\n9\n1\n", "acc\n9\n1\n2\n"}, "2 of 2"},
 		"nothing added":      {"acc\n9\n", nil, ""},
-		"begun anew":         {"acc\n9\n", []string{"", "acc\n", "acc\n9\n", "acc\n9\n8\n"}, "9 of 2"},
+		"begun anew":         {"acc\n9\n", []string{"", "acc\n9\n", "acc\n9\n8\n"}, "9 of 2"},
 		"written anew":       {"acc\n9\n", []string{"acc\n9\n"}, "9 of 1"},
 		"with one line end":  {"acc\n9", []string{"acc\n9\n"}, "9 of 1"},
 		"touched, and added": {"acc\n9\n", []string{"acc\n9\n", "acc\n9\n1\n"}, "1 of 1"},
@@ -325,11 +325,14 @@ func TestProjectsPart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, metric.Rule{Name: "acc", File: "m.csv", Column: "acc", Take: metric.Max})
+			rule := metric.Rule{Name: "acc", File: "m.csv", Column: "acc", Take: metric.Max}
+			s := newSite(t, rule)
 			s.write("m.csv", c.before)
 			project := t.TempDir()
 			s.must(os.CopyFS(project, os.DirFS(s.dir)))
-			s.folder.SetBaseline(0, func(path string) string { return filepath.Join(project, path) })
+			s.folder.SetBaseline(0, func(path string) string {
+				return filepath.Join(project, path)
+			})
 			for _, text := range c.texts {
 				s.write("m.csv", text)
 				s.folder.Poll(context.Background(), 1<<30)
@@ -337,8 +340,8 @@ func TestProjectsPart(t *testing.T) {
 			s.folder.End(context.Background(), true)
 			read := &site{T: t, dir: s.dir}
 			var err error
-			read.folder, err = tail.Open(s.dir, []metric.Rule{{Name: "acc", File: "m.csv",
-				Column: "acc", Take: metric.Max}}, nil, func(metric.Sample) {})
+			read.folder, err = tail.Open(s.dir, []metric.Rule{rule}, 2, nil,
+				func(metric.Sample) {})
 			s.must(err)
 			read.folder.End(context.Background(), true)
 			for _, folder := range []*tail.Folder{s.folder, read.folder} {

@@ -19,7 +19,7 @@ func TestWhatIsReadTakesLittleMemory(t *testing.T) {
 		n := (bytes - len(begin) - len(end)) / (len(part) + 1)
 		return []byte(begin + strings.TrimSuffix(strings.Repeat(part+",", n), ",") + end)
 	}
-	const event = `{"version":9,"kind":"ended","worker":"w1"`
+	const event = `{"version":10,"kind":"ended","worker":"w1"`
 	for name, c := range map[string]struct {
 		kind   rights.MessageKind
 		body   []byte
@@ -53,7 +53,7 @@ func TestWhatIsReadTakesLittleMemory(t *testing.T) {
 		"problems in a piece": {rights.Pieces,
 			fill(`{"worker":"w1","measured":{"unmeasured":[`, `""`, "]}}", 1<<20), "parts"},
 		"a newer event's attempts": {rights.Events,
-			fill(`[{"version":99,"worker":"w1","attempts":[`, "{}", "]}]", 1<<20), "parts"},
+			fill(`[{"version":109,"worker":"w1","attempts":[`, "{}", "]}]", 1<<20), "parts"},
 		"arrays within arrays": {rights.Events, []byte("[" + strings.Repeat("[", 1<<20-2)),
 			""},
 		"one event and what is none": {rights.Events, fill("["+event+"}", "7", "]", 64<<10),
