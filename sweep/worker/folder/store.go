@@ -192,10 +192,16 @@ func (e *MissingTarget) Unwrap() error { return e.Err }
 // Close removes the store's folder. No attempt may be in a Workspace.
 func (s *Store) Close() (err error) {
 	for _, p := range s.places {
-		err = errors.Join(err, p.record.Close(), os.Remove(p.record.Name()))
+		err = errors.Join(err, p.record.Close(), remove(p.record.Name()))
 	}
-	if none := os.Remove(s.o.Home); !errors.Is(none, fs.ErrNotExist) {
-		err = errors.Join(err, none)
+	return errors.Join(err, remove(s.o.Home))
+}
+
+// remove removes what may be gone already, with all outputs.
+func remove(path string) error {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	return err
 }
