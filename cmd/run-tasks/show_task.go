@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
@@ -26,7 +27,11 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		return encode(c.stdout, shownTask{t, g})
 	}
 	c.field("task", t.Row.ID)
-	c.field("state", stateText(t, s.Waits))
+	waits := s.Waits
+	if s.State == core.Paused {
+		waits = new(s.ID + " is paused; run-tasks resume " + s.ID + " continues it")
+	}
+	c.field("state", stateText(t, waits))
 	c.field("command", human.CommandLine(t.Row.Argv))
 	if len(g.shown) > 0 {
 		c.field("env", variables(g.shown))

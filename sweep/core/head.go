@@ -38,7 +38,7 @@ type Head struct {
 	Issued            int64  // the first Issued tasks have rows
 	UnissuedCancelled bool   // tasks without a row were cancelled with the sweep; else pending
 	Rows              Counts // tasks that have rows, by state
-	// Waits is why nothing of it can start now for want of GPUs, for people. It is not stored: it
+	// Waits is why nothing of it can start now, for want of workers or GPUs, for people. It is not stored: it
 	// follows from what workers say.
 	Waits string
 }

@@ -15,7 +15,7 @@ type Summary struct {
 	Definition string           `json:"definition"`
 	State      State            `json:"state"`
 	Reason     *string          `json:"reason"`
-	Waits      *string          `json:"waits"`     // why nothing can start for want of GPUs
+	Waits      *string          `json:"waits"`     // why nothing can start now
 	Submitted  time.Time        `json:"submitted"` // UTC
 	Ended      *time.Time       `json:"ended"`
 	Ran        float64          `json:"ran"` // seconds in which workers had tasks of it; see Head

@@ -26,7 +26,7 @@ type Archive struct {
 	Stands func(context.Context, *core.Head) error
 	// Waits, when set, tells which tasks of a sweep wait for a worker and why, by index.
 	Waits func(ctx context.Context, id string) (map[int64]string, error)
-	// SweepWaits, when set, tells of which sweeps nothing can start for want of GPUs, and why, by id.
+	// SweepWaits, when set, tells of which sweeps nothing can start now, and why, by id.
 	SweepWaits func(context.Context) (map[string]string, error)
 
 	unmatched int64 // 0: maxUnmatched

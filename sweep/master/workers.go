@@ -19,7 +19,7 @@ func (m *Master) Blocked(ctx context.Context, id string) (waits map[int64]string
 	return waits, err
 }
 
-// SweepWaits returns of which sweeps nothing can start for want of GPUs, and why; see
+// SweepWaits returns of which sweeps nothing can start now, and why; see
 // core.Core.Waits.
 func (m *Master) SweepWaits(ctx context.Context) (waits map[string]string, err error) {
 	err = m.query(ctx, func(context.Context) error { waits = m.core.Waits(); return nil })

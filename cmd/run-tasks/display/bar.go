@@ -135,7 +135,7 @@ func (b *Bar) left(width int) string {
 	if width < 60 {
 		text := fmt.Sprintf("%d/%d ", done, b.now.Total)
 		if b.waits() {
-			text += "waits for GPUs "
+			text += "waits "
 		}
 		if failed > 0 {
 			text += fmt.Sprintf("%d failed ", failed)
@@ -182,7 +182,7 @@ func newestText(r table.Row, best *api.Best) string {
 	return fmt.Sprintf("%s=%s (%d)", cli.Visible(shorter(m.Name)), human.Number(m.Value), r.Index)
 }
 
-// waits reports whether nothing runs, as the sweep waits for GPUs.
+// waits reports whether nothing runs, as the sweep waits for workers or GPUs.
 func (b *Bar) waits() bool {
 	return b.now.Waits != nil && b.now.Counts[task.Running.String()] == 0
 }

@@ -31,7 +31,7 @@ func TestBarOfAWaitingSweep(t *testing.T) {
 		width int
 		want  string
 	}{
-		{waiting(why), 40, "12/40 waits for GPUs "},
+		{waiting(why), 40, "12/40 waits "},
 		{waiting(why), 80, "train-1 12 of 40 done, waits for 1 GPU with 40.0 GB: gpu1: GPU-5b… "},
 		{waiting(why), 200, "train-1 12 of 40 done, " + why + " "},
 		{waiting(why), 60, "train-1 12 of 40 done, waits for 1 GPU with 4… "},

@@ -24,17 +24,22 @@ func (w *worker) neverMeets(need task.GPUs) string {
 // just released takes a moment.
 const waitsAfter = 2 * time.Second
 
-// notifyWaits notifies followers of sweeps of which nothing can start for want of GPUs, or of which
-// something can again.
+// notifyWaits notifies followers of sweeps of which nothing can start for want of workers or GPUs,
+// or of which something can again.
 func (c *Core) notifyWaits() {
-	if c.withGPUs == 0 {
+	none := c.noWorker()
+	if none == "" && c.withGPUs == 0 && !c.noneTold {
 		return
 	}
+	c.noneTold = none != ""
 	for _, a := range c.inOrder {
-		if a.ledger.needs.GPUs == 0 {
-			continue
+		text := ""
+		switch {
+		case a.ledger.needs.GPUs > 0:
+			text = c.whyWaits(a)
+		case none != "" && len(a.record.Workers) == 0 && a.ledger.ready(c.now):
+			text = none
 		}
-		text := c.whyWaits(a)
 		switch {
 		case text == "":
 			a.waitsSince = time.Time{}
@@ -42,7 +47,8 @@ func (c *Core) notifyWaits() {
 			a.waitsSince = c.now
 		}
 		h := &a.ledger.head
-		if text == h.Waits || h.Waits == "" && c.now.Sub(a.waitsSince) < waitsAfter {
+		if text == h.Waits || h.Waits == "" && text != none &&
+			c.now.Sub(a.waitsSince) < waitsAfter {
 			continue
 		}
 		h.Waits = text
@@ -51,8 +57,27 @@ func (c *Core) notifyWaits() {
 	}
 }
 
-// Waits returns, by sweep, why nothing of it can start now for want of GPUs. Sweeps that wait
-// behind tasks that run are not among them.
+// noWorker returns why no worker takes tasks; "": one does, or it is not known yet.
+func (c *Core) noWorker() string {
+	var states grouped
+	for _, w := range c.ordered {
+		if w.available() || w.awayReason == "" && w.seenAt.IsZero() {
+			return ""
+		}
+		state, _ := w.state()
+		if state == WorkerDraining && w.record.DrainedFor == "" {
+			state = "drained (run-tasks workers resume NAME ends that; check-status --audit says who did it)"
+		}
+		states.add(w.record.Name, state)
+	}
+	if len(states.texts) == 0 {
+		return "waits for a worker: there is none"
+	}
+	return "waits for a worker: " + strings.Join(states.lines(), "; ")
+}
+
+// Waits returns, by sweep, why nothing of it can start now for want of workers or GPUs. Sweeps that
+// wait behind tasks that run are not among them.
 func (c *Core) Waits() map[string]string {
 	all := map[string]string{}
 	for _, a := range c.inOrder {
