@@ -43,6 +43,11 @@ func (s *Store) takePlace() (*place, error) {
 	const flags = os.O_RDWR | os.O_CREATE | os.O_TRUNC
 	var err error
 	p.record, err = os.OpenFile(p.path+recordSuffix, flags, 0o600)
+	if errors.Is(err, fs.ErrNotExist) { // somebody removed the outputs
+		if err = os.MkdirAll(s.o.Home, copyMode); err == nil {
+			p.record, err = os.OpenFile(p.path+recordSuffix, flags, 0o600)
+		}
+	}
 	return p, err
 }
 
