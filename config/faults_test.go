@@ -26,7 +26,7 @@ var faulty = []string{
 	"master-address: a:22", "master-address: an na", "master-address: local", "group: a b",
 	"host-key-check: maybe", "host-key-check: accept_new",
 	"expose-monitor: often", "broker-port: 70000", "monitor-port: x", "drain-timeout: 10",
-	"drain-timeout: -1s", "drain-timeout: 4000d",
+	"drain-timeout: -1s", "drain-timeout: 4000d", "lease: 2s",
 	"overrides: 1", "overrides: {a b: {slots: 1}}", "overrides: {a: 1}",
 	"overrides: {a: {slot: 1}}", "overrides: {a: {zzzzzz: 1}}",
 	"overrides: {a: {slots: }}", "overrides: {a: {slots: 0}}", "overrides: {a: {port: 0}}",

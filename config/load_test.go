@@ -118,14 +118,14 @@ func TestValues(t *testing.T) {
 	file := write(t, "config.yml", "hosts: anna@a, b\nworkers: [local, 1-2]\nkey: ~/id\nproject: "+
 		"p/\ndrain-timeout: 1d2h\ngpus: device=0,GPU-1f\nexpose-monitor: true\nbroker-port: "+
 		"5681\nhost-key-check: yes\nfolder: a//b/\nmaster-address: \"2001:db8::1\"\ngroup: "+
-		"vision\nname: n\nbroker-image: r:3\n")
+		"vision\nname: n\nbroker-image: r:3\nlease: 90s\n")
 	c, _ := load(t, config.Source{File: file, Saved: true, Home: "/home/anna"})
 	want := config.Options{
 		Hosts:   []host.Address{{User: "anna", Name: "a"}, {Name: "b"}},
 		Workers: []host.Position{host.Here, 1, 2},
 		Key:     "/home/anna/id", Project: filepath.Join(filepath.Dir(file), "p"),
-		DrainTimeout: 26 * time.Hour,
-		GPUs:         config.GPUs{Devices: []string{"0", "GPU-1f"}}, ExposeMonitor: true,
+		DrainTimeout: 26 * time.Hour, Lease: 90 * time.Second,
+		GPUs: config.GPUs{Devices: []string{"0", "GPU-1f"}}, ExposeMonitor: true,
 		BrokerPort:   5681,
 		HostKeyCheck: config.CheckYes,
 		Folder:       "a/b", MasterAddress: "2001:db8::1", Group: "vision", Name: "n",
@@ -149,7 +149,7 @@ func TestDefaults(t *testing.T) {
 		User:  "Anna"})
 	want := config.Options{Folder: "mlframework", Project: "/home/anna/My Digits!",
 		Master: host.Here, Name: "anna-my-digits",
-		BrokerImage: "rabbitmq:4.2", DrainTimeout: 10 * time.Minute}
+		BrokerImage: "rabbitmq:4.2", DrainTimeout: 10 * time.Minute, Lease: 2 * time.Minute}
 	if diff := cmp.Diff(want, c.Options); diff != "" || c.Read != "" || warnings != "" {
 		t.Error(diff, c.Read, warnings)
 	}

@@ -67,6 +67,7 @@ var kinds = map[string]kind{
 	"host-key-check": {parse: word(parseHostKeyCheck)},
 	"switch":         {parse: word(parseSwitch)},
 	"duration":       {parse: word(parseDuration)},
+	"lease":          {parse: word(parseLease)},
 	"volumes":        {list: true, parse: parseVolumes},
 	"labels":         {name: checkLabel},
 	"variables":      {name: checkVariable},
@@ -263,6 +264,18 @@ func parseSwitch(text string) (bool, problem) {
 
 func parseDuration(text string) (d time.Duration, p problem) {
 	d, p.text, p.remedy = yamlfile.ParseDuration(text)
+	return d, p
+}
+
+// leastLease is the shortest lease that a master takes: workers send a heartbeat every 2 s.
+const leastLease = 5 * time.Second
+
+func parseLease(text string) (time.Duration, problem) {
+	d, p := parseDuration(text)
+	if p.text == "" && d < leastLease {
+		p = problem{text: text + " is too short",
+			remedy: "write 5s or more: workers send a heartbeat every 2s"}
+	}
 	return d, p
 }
 

@@ -158,7 +158,7 @@ func TestSave(t *testing.T) {
 		Workers: []host.Position{host.Here, 2}, Name: "n", BrokerImage: "r:3",
 		GPUs: config.GPUs{Count: 2}, MasterAddress: "::1",
 		HostKeyCheck: config.CheckNo, ExposeMonitor: true, MonitorPort: 5556,
-		DrainTimeout: 90 * time.Minute,
+		DrainTimeout: 90 * time.Minute, Lease: 5 * time.Minute,
 	}
 	for range 2 {
 		if err := config.Save(file, "/home/anna", o); err != nil {
@@ -184,7 +184,7 @@ func TestSaveAwayFromTheFile(t *testing.T) {
 	}
 	file := filepath.Join("clusters", "big.yml")
 	if err := config.Save(file, home, config.Options{Project: "digits", Name: "n",
-		Folder: "mlframework", BrokerImage: "rabbitmq:4.2"}); err != nil {
+		Folder: "mlframework", BrokerImage: "rabbitmq:4.2", Lease: 2 * time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	if got := text(t, file); !strings.Contains(got, "\nproject: ../digits\n") ||
@@ -244,7 +244,8 @@ func TestSaveFails(t *testing.T) {
 		text(t, file) != "slots: 0\n" {
 		t.Error(err, text(t, file))
 	}
-	o := config.Options{Slots: 2, Folder: "x", BrokerImage: "y", HostKeyCheck: "no"}
+	o := config.Options{Slots: 2, Folder: "x", BrokerImage: "y", HostKeyCheck: "no",
+		Lease: time.Minute}
 	gone := filepath.Join(t.TempDir(), "gone", "config.yml")
 	if err := config.Save(gone, "", o); err == nil || !strings.HasPrefix(err.Error(),
 		"save the options in "+gone+": ") {

@@ -42,7 +42,7 @@ EXAMPLES:
 				Usage: "`URL` of the broker's rabbitmq_prometheus plugin, for check-status: " +
 					"http://HOST:15692"},
 			&cliv2.DurationFlag{Name: "lease", Value: core.DefaultLease,
-				Usage: "treat a worker as lost after `TIME` without a heartbeat"},
+				Usage: "give a worker's tasks to others after `TIME` without a heartbeat"},
 		}, brokerFlags()...),
 	}
 }

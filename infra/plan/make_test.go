@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -475,7 +476,7 @@ func TestTheMonitorCannotReachTheFullSocket(t *testing.T) {
 	t.Parallel()
 	for _, group := range []string{"", "lab"} {
 		c := wanted("gpu1")
-		c.Group = group
+		c.Group, c.Lease = group, 90*time.Second
 		mounts, args := map[string]map[string]string{}, map[string][]string{}
 		for _, s := range newWorld("gpu1").plan(c).Steps {
 			if run, ok := s.Do.(plan.Run); ok {
@@ -493,6 +494,9 @@ func TestTheMonitorCannotReachTheFullSocket(t *testing.T) {
 		socket := option("monitor", "--master")
 		if socket != option("master", "--read-socket") || socket == option("master", "--socket") {
 			t.Errorf("the monitor asks at %s; the master has %v", socket, args["master"])
+		}
+		if lease := option("master", "--lease"); lease != "1m30s" {
+			t.Errorf("the master's lease is %s", lease)
 		}
 		if name := option("monitor", "--cluster"); name != "c" {
 			t.Errorf("the monitor's pages are those of %s", name)

@@ -129,6 +129,9 @@ func (c Cluster) masterSpec(h Host, f Found) docker.Spec {
 		"--broker-metrics", fmt.Sprintf("http://%s:%d", Broker, broker.MetricsPort),
 		"--credentials", path.Join(layout.SecretsAt, "credentials"), "--ca",
 		path.Join(layout.SecretsAt, "ca.pem")}
+	if c.Lease > 0 {
+		args = append(args, "--lease", c.Lease.String())
+	}
 	if gid, ok := f.group(c.Group); ok {
 		s.Groups = []string{strconv.Itoa(gid)}
 		args = append(args, "--group", strconv.Itoa(gid))

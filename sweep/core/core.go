@@ -23,7 +23,7 @@ import (
 
 // DefaultLease is how long a worker may be silent before its tasks are placed elsewhere, unless
 // Options say otherwise.
-const DefaultLease = 30 * time.Second
+const DefaultLease = 2 * time.Minute
 
 // Options are what a core decides by. The zero value is that of a master with workers on hosts.
 type Options struct {

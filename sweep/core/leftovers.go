@@ -11,6 +11,9 @@ import (
 // still being ended, and when that was reported.
 type leftovers map[attemptKey]leftoverNotice
 
+// lateHeartbeat is how late a heartbeat may come.
+const lateHeartbeat = 10 * time.Second
+
 type leftoverNotice struct {
 	theirs, ours time.Time // by the worker's clock, and by the master's
 }

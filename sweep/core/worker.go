@@ -190,7 +190,7 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	}
 	w.otherVersion, w.droppedVersion, w.awayReason, w.seenAt = 0, 0, "", c.now
 	w.setBeat(*h)
-	if w.leftovers.resolve(h, c.now, c.options.Lease/3) {
+	if w.leftovers.resolve(h, c.now, min(c.options.Lease/3, lateHeartbeat)) {
 		c.retryIdle = true
 	}
 	if w.record.Incarnation == "" {

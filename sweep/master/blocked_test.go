@@ -53,7 +53,7 @@ func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
 		}
 		since := time.Now().UTC().Truncate(time.Second)
 		if told := "waits for worker w2, which is away since " + since.Format(time.DateTime) +
-			" UTC (no heartbeat for 30s); `run-tasks workers forget w2` cancels it"; want != told ||
+			" UTC (no heartbeat for 2m0s); `run-tasks workers forget w2` cancels it"; want != told ||
 			since.Sub(gone) < core.DefaultLease {
 			t.Errorf("it says %q; want %q", want, told)
 		}

@@ -35,7 +35,7 @@ func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.R
 			Name: o.Name, Owner: s.Owner, BrokerImage: o.BrokerImage, BrokerPort: o.BrokerPort,
 			MonitorPort: o.MonitorPort,
 			Address:     o.MasterAddress, Group: o.Group, Exposed: o.ExposeMonitor,
-			DrainTime: o.DrainTimeout, Program: cli.Version(), Schema: core.Schema,
+			Lease: o.Lease, DrainTime: o.DrainTimeout, Program: cli.Version(), Schema: core.Schema,
 		},
 		Targets: map[string]remote.Target{host.LocalName: s.Target(host.Local)}, Folder: s.folder(),
 		Files: files,
