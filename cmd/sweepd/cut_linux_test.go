@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"context"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"mlframework/internal/invariants"
 	"mlframework/sweep/core"
 	"mlframework/sweep/queue/queuetest/broker"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -89,6 +92,53 @@ func TestCutForLongerThanTheLease(t *testing.T) {
 			t.Errorf("attempt %d ran on %s", s.Attempt, s.Worker)
 		}
 	}
+}
+
+// A worker that is cut off for longer than its lease while nobody else takes its tasks goes on with
+// them when it is back, and what ended or began meanwhile counts: nothing begins again, and nothing
+// is charged.
+func TestCutWhileNobodyElseTakesTheTasks(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.lease = lease
+	c := newCluster(t, s)
+	wire := broker.Through(t, s.url)
+	w1 := c.worker("w1", s.through(wire))
+	id := c.sweep("held", `test "$TASK_INDEX" = 0 && GO="$GO-first"
+`+held, 4)
+	c.stands(id, core.Counts{task.Claimed: 2, task.Running: 2})
+	wire.Cut()
+	eventually(t, patience, "the worker sees that it is cut off", said(w1,
+		"the broker cannot be used"))
+	if err := os.WriteFile(c.path("go-first"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, patience+lease, "the worker is away", func() bool {
+		return c.shown("w1").State == core.WorkerAway
+	})
+	c.stands(id, core.Counts{task.Pending: 4})
+	wire.Heal()
+	eventually(t, patience, "the first task has ended, and another one runs", func() bool {
+		counts := c.stored(id).Head.Counts()
+		return counts[task.Succeeded] == 1 && counts[task.Running] == 2
+	})
+	c.letGo()
+	c.ended(patience, id)
+	c.succeeded(id)
+	c.verify() // with no fault that would explain another start
+	c.read(func(ctx context.Context, r *store.Reader) error {
+		s, err := r.Sweep(ctx, id)
+		if err != nil {
+			return err
+		}
+		for row, err := range r.Tasks(ctx, s, store.TaskQuery{}) {
+			if err != nil || row.Charged != (task.Retry{}) || row.Attempts != 1 {
+				t.Errorf("task %d has %d attempts and is charged %+v: %v", row.Index, row.Attempts,
+					row.Charged, err)
+			}
+		}
+		return nil
+	})
 }
 
 // A worker that is stopped for longer than its lease and goes on is told that its attempts do not

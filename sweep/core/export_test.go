@@ -76,6 +76,15 @@ func (c *Core) ProlongQuarantines() {
 	}
 }
 
+// ForgetLapsed is a fault: attempts of workers whose leases have ended are taken for dead.
+func (c *Core) ForgetLapsed() {
+	for _, a := range c.inOrder {
+		for _, t := range a.ledger.lapsed {
+			c.ledger(a).leaveLapsed(t)
+		}
+	}
+}
+
 // ForgetWaiting is a fault: tasks of a sweep that wait are not handed out.
 func (c *Core) ForgetWaiting(sweep string) {
 	if a := c.sweeps[sweep]; a != nil {

@@ -27,12 +27,14 @@ func (c *Core) expireLeases(q QueueStatus) {
 			last = c.leasesRenewedAt
 		}
 		switch silent := c.now.Sub(last) >= c.options.Lease; {
-		case silent && w.awayReason == "":
+		case silent && (w.awayReason == "" || len(w.assigned) > 0): // again, by late events
 			name := w.record.Name
-			c.log(slog.LevelWarn, "a worker is away: what it had goes to others",
-				"worker", name, "lease", c.options.Lease)
+			if w.awayReason == "" {
+				c.log(slog.LevelWarn, "a worker is away: what it had goes to others",
+					"worker", name, "lease", c.options.Lease)
+			}
 			c.evict(w, fmt.Sprintf("no heartbeat for %s", c.options.Lease),
-				fmt.Sprintf("its worker %s was silent for %s", name, c.options.Lease), Vanished)
+				fmt.Sprintf("its worker %s was silent for %s", name, c.options.Lease), LeaseEnded)
 		case !silent && w.awayReason == "" && w.otherVersion == 0 &&
 			w.beat.Incarnation > w.record.Incarnation:
 			c.awaitRegistration(w)

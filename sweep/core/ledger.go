@@ -25,6 +25,7 @@ type Ledger struct {
 	pending        []*Task            // the pending ones of them, in the order of their turn
 	assigned       map[string][]*Task // by worker, those that it has or is about to have, by index
 	exclusive      map[int64]string   // the workers of those of them that are exclusive
+	lapsed         map[int64]*Task    // those of pending whose attempt may still run
 	cancelledEarly map[int64]struct{} // rows beyond the cursor: cancelled before their turn
 
 	sampled map[int64]sampled // of open tasks that sent any
@@ -52,7 +53,7 @@ func NewLedger(r Record, h Head, open []Task, cancelledEarly []int64) *Ledger {
 		open:           make(map[int64]*Task, len(open)),
 		cancelledEarly: make(map[int64]struct{}, len(cancelledEarly)),
 		assigned:       map[string][]*Task{}, sampled: map[int64]sampled{},
-		exclusive: map[int64]string{},
+		exclusive: map[int64]string{}, lapsed: map[int64]*Task{},
 	}
 	l.head.Waits = "" // it is found out again
 	l.setRecord(r)
@@ -63,6 +64,9 @@ func NewLedger(r Record, h Head, open []Task, cancelledEarly []int64) *Ledger {
 			l.pending = append(l.pending, &t)
 			if t.exclusive() {
 				l.exclusivePending++
+			}
+			if t.Lapsed != task.Pending {
+				l.lapsed[t.Index] = &t
 			}
 		case t.State.Active():
 			l.assign(&t)

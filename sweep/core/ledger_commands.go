@@ -86,6 +86,7 @@ func (l *Ledger) Cancel(reason string, now time.Time) {
 
 // cancel ends a pending task.
 func (l *Ledger) cancel(t *Task) {
+	l.leaveLapsed(t)
 	l.setState(t, task.Cancelled)
 	l.touch(t)
 }

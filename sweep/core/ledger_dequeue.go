@@ -46,6 +46,7 @@ func (l *Ledger) Place(o Offer, now time.Time) (placed []*Task) {
 		if t == nil {
 			break
 		}
+		l.leaveLapsed(t)
 		t.NotBefore = time.Time{}
 		t.countSince(l.revision)
 		t.Attempt = Attempt{Number: t.Attempt.Number + 1, Revision: l.revision, Worker: o.Worker}

@@ -13,7 +13,7 @@ import (
 // time, as clocks of hosts differ. Events that repeat change nothing; what belongs to an attempt
 // that no longer counts is fenced: its program is stopped, its result is kept as superseded.
 func (l *Ledger) Event(e *task.Event, now time.Time) {
-	t := l.current(e.Worker, e.Index, e.Attempt)
+	t := l.counting(e)
 	if t == nil {
 		l.fence(e)
 		return
@@ -53,7 +53,7 @@ func (l *Ledger) Event(e *task.Event, now time.Time) {
 // EndOnUnfitHost applies the end of an attempt that its host could not run, when the host is known
 // to be unfit: the task is pending again, and nothing is charged for it.
 func (l *Ledger) EndOnUnfitHost(e *task.Event, now time.Time) {
-	t := l.current(e.Worker, e.Index, e.Attempt)
+	t := l.counting(e)
 	switch {
 	case t == nil:
 		l.fence(e)

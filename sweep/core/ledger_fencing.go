@@ -18,7 +18,17 @@ func (l *Ledger) current(worker string, index int64, number int) *Task {
 // IsCurrent reports whether an event is of an attempt that counts: the newest of its task, on the
 // worker that it was placed on.
 func (l *Ledger) IsCurrent(e *task.Event) bool {
-	return l.current(e.Worker, e.Index, e.Attempt) != nil
+	return l.current(e.Worker, e.Index, e.Attempt) != nil ||
+		l.lapsedAttempt(e.Worker, e.Index, e.Attempt) != nil
+}
+
+// counting returns the task of an event's attempt, which it takes up if it has lapsed; nil if the
+// attempt does not count.
+func (l *Ledger) counting(e *task.Event) *Task {
+	if t := l.lapsedAttempt(e.Worker, e.Index, e.Attempt); t != nil {
+		l.takeUp(t)
+	}
+	return l.current(e.Worker, e.Index, e.Attempt)
 }
 
 // NeverPlaced reports whether an event is of an attempt that this ledger has not placed: its store

@@ -43,7 +43,9 @@ var seededBugs = map[string]struct {
 	"lost workers keep their tasks": {bug{input: keepLeases()}, []string{"stuck: "}},
 	"duplicate end counted twice":   {bug{rows: countTwice}, []string{"1: ", "restart: "}},
 	"cancelled task runs again": {bug{stepped: forgetCancelled, rows: dropCancelling},
-		[]string{"3: ", "7: "}},
+		[]string{"3: ", "7: ", "stuck: "}},
+	"what a returning worker runs is stopped": {bug{stepped: forgetLapsed, rows: dropLapsed},
+		[]string{"lease: "}},
 	"resume forgets waiting tasks": {bug{stepped: forgetWaiting},
 		[]string{"stuck: ", "restart: "}},
 	"late result counts": {bug{kept: countLate},
@@ -165,6 +167,18 @@ func dropCancelling(_ *simMaster, _ *core.Input, rows *core.Rows) {
 		tasks := rows.Sweeps[i].Changes.Tasks
 		for n := range tasks {
 			tasks[n].Cancelling = false
+		}
+	}
+}
+
+func forgetLapsed(m *simMaster, _ *core.Input) { m.core.ForgetLapsed() }
+
+// dropLapsed does not keep that attempts may still run.
+func dropLapsed(_ *simMaster, _ *core.Input, rows *core.Rows) {
+	for i := range rows.Sweeps {
+		tasks := rows.Sweeps[i].Changes.Tasks
+		for n := range tasks {
+			tasks[n].Lapsed = task.Pending
 		}
 	}
 }

@@ -132,6 +132,10 @@ func (s *sim) endStorm() {
 	s.tracef("calm")
 	s.calm = true
 	s.broker.come()
+	for _, h := range s.hosts {
+		h.cutUntil = s.now
+		s.broker.greet(h.name)
+	}
 	if !s.master.up {
 		s.master.start()
 	}

@@ -140,7 +140,9 @@ func (b *simBroker) deliver(worker string, c task.Control) {
 	all := b.alive(worker)
 	if len(all) > 0 {
 		p := all[b.IntN(len(all))]
-		p.do(func() { p.obey(c) })
+		if !p.isCut() {
+			p.do(func() { p.obey(c) })
+		}
 	} else if !b.calm && b.IntN(2) == 0 {
 		b.queue(worker).controls = append(b.queue(worker).controls, c)
 	}
@@ -173,7 +175,7 @@ func (b *simBroker) emit(worker string, events []task.Event) {
 // beat carries a heartbeat, or loses it, but no two that follow each other.
 func (b *simBroker) beat(p *simProcess, h task.Heartbeat) {
 	lose := !p.unheard && b.chance(b.faults.lostBeats, 6)
-	if p.unheard = lose; lose || b.down {
+	if p.unheard = lose; lose || b.down || p.isCut() {
 		return
 	}
 	p.beats = later(p.beats, b.now.Add(b.latency(1500*time.Millisecond)))

@@ -9,7 +9,7 @@ import (
 // faults are the kinds of faults of one history: with few of them little excuses another attempt.
 type faults struct {
 	delays, duplicates, lostControls, lostBeats, clocks           bool // of messages
-	kills, freezes, rivals, unfit, poison, usedGPUs               bool // of workers
+	kills, freezes, cuts, rivals, unfit, poison, usedGPUs         bool // of workers
 	masterKills, brokerAway, brokerEmptied, people, pauses, stops bool
 }
 
@@ -19,7 +19,7 @@ func (s *sim) chooseFaults() (f faults) {
 		often = 2
 	}
 	for _, kind := range []*bool{&f.delays, &f.duplicates, &f.lostControls, &f.lostBeats, &f.clocks,
-		&f.kills, &f.freezes, &f.rivals, &f.unfit, &f.poison, &f.masterKills, &f.brokerAway,
+		&f.kills, &f.freezes, &f.cuts, &f.rivals, &f.unfit, &f.poison, &f.masterKills, &f.brokerAway,
 		&f.brokerEmptied, &f.people, &f.pauses, &f.stops} {
 		*kind = s.IntN(often) == 0
 	}
@@ -29,7 +29,7 @@ func (s *sim) chooseFaults() (f faults) {
 // quiet reports whether what is cancelled stops at once: no message is late or lost, and the
 // workers and the master are there.
 func (f *faults) quiet() bool {
-	return !(f.delays || f.lostControls || f.kills || f.freezes || f.rivals || f.poison ||
+	return !(f.delays || f.lostControls || f.kills || f.freezes || f.cuts || f.rivals || f.poison ||
 		f.masterKills || f.brokerAway || f.brokerEmptied || f.stops)
 }
 
@@ -43,6 +43,7 @@ func (s *sim) storm(length time.Duration) {
 		{s.faults.kills, 20 * time.Second, func() { s.anyHost().kill() }},
 		{s.faults.stops, 20 * time.Second, s.stopAny},
 		{s.faults.freezes, 15 * time.Second, s.freezeAny},
+		{s.faults.cuts, 15 * time.Second, s.cutAny},
 		{s.faults.rivals, length / 2, s.rivalAny},
 		{s.faults.clocks, 20 * time.Second, s.setClockBack},
 		{s.faults.unfit, 20 * time.Second, s.unfitAny},
@@ -92,6 +93,19 @@ func (s *sim) freezeAny() {
 	}
 	s.tracef("%s is frozen for %v", p.host, d)
 	p.frozenUntil = s.now.Add(d)
+}
+
+// cutAny cuts a host off from the broker, for about its lease or longer. What runs there goes on.
+func (s *sim) cutAny() {
+	h := s.anyHost()
+	if h.isCut() {
+		return
+	}
+	d := s.between(simLease/2, 3*simLease)
+	s.tracef("%s is cut off for %v", h.host, d)
+	h.cutUntil = s.now.Add(d)
+	s.judge.fault(h.name, "", s.now, h.cutUntil)
+	s.after(d, func() { s.broker.greet(h.name) })
 }
 
 // rivalAny starts a second worker with the name of another.

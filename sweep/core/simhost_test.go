@@ -27,6 +27,7 @@ type simHost struct {
 	rival      bool              // another worker has its name
 	coming     bool              // another process is about to start
 	gone       bool              // no other process starts
+	cutUntil   time.Time         // when the broker can be reached again
 	ended      *invariants.Fault // of the last process; it lasts until the next
 }
 
@@ -51,6 +52,8 @@ func (h *simHost) startAfter(d time.Duration) {
 		}
 	})
 }
+
+func (h *simHost) isCut() bool { return h.cutUntil.After(h.now) }
 
 // time is what the host's clock shows.
 func (h *simHost) time() time.Time { return h.now.Add(h.clock) }
@@ -101,7 +104,7 @@ func (h *simHost) kill() {
 	h.ended = h.judge.fault(h.name, "", from, h.now)
 	h.process.releaseGPUs(h.process.running...)
 	h.process.alive, h.process = false, nil
-	if !h.broker.down {
+	if !h.broker.down && !h.isCut() {
 		h.outbox = nil
 	}
 	h.supervise()

@@ -151,8 +151,18 @@ func (j *simJudge) heard(h task.Heartbeat) {
 
 // committed looks at the store after a step: it has what the core has, so that one made of it goes
 // on in the same way.
-func (j *simJudge) committed(*core.Effects) {
+func (j *simJudge) committed(effects *core.Effects) {
 	j.quarantines()
+	for i := range effects.Changed {
+		r := &effects.Changed[i]
+		for _, old := range r.Changes.OldAttempts {
+			k := runKey{task.ID{Sweep: r.Head.ID, Index: old.Index}, old.Attempt.Number}
+			if old.Attempt.Superseded && j.abandoned(old.Attempt.Worker, k) {
+				j.report("lease: attempt %d of %v ended on %s, nobody else has the task, and that "+
+					"does not count", k.number, k.id, old.Attempt.Worker)
+			}
+		}
+	}
 	if j.IntN(50) > 0 {
 		return
 	}
@@ -204,6 +214,13 @@ func (j *simJudge) told(messages []core.Message) {
 		if m.Secrets != nil {
 			j.releases(m)
 		}
+		if c := m.Control; c != nil && c.Kind == task.StopControl {
+			k := runKey{task.ID{Sweep: c.Sweep, Index: c.Index}, c.Attempt}
+			if j.abandoned(m.Worker, k) {
+				j.report("lease: attempt %d of %v on %s is stopped, and nobody else has the task",
+					k.number, k.id, m.Worker)
+			}
+		}
 		fresh := false
 		for _, b := range m.Batches {
 			for _, a := range b.Attempts {
@@ -225,6 +242,20 @@ func (j *simJudge) told(messages []core.Message) {
 			j.capacity(m.Worker)
 		}
 	}
+}
+
+// abandoned reports whether an attempt was given up for the silence of its worker, and no other is
+// placed: it is to be taken up again. One of a task that a person retries had ended.
+func (j *simJudge) abandoned(worker string, k runKey) bool {
+	w := j.store.byID[k.id.Sweep]
+	if w == nil {
+		return false
+	}
+	row := w.model.rows[k.id.Index]
+	o := row.Attempt.Outcome
+	return row.State == task.Pending && row.Attempt.Number == k.number &&
+		row.Attempt.Worker == worker && row.Charged.Lost > 0 && o != nil &&
+		strings.Contains(o.Reason, " was silent for ")
 }
 
 // placed checks that the store has what is sent.

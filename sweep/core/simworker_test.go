@@ -90,7 +90,7 @@ func (p *simProcess) tell(events ...task.Event) {
 func (p *simProcess) flush() {
 	switch {
 	case len(p.outbox) == 0:
-	case p.broker.down:
+	case p.broker.down || p.isCut():
 		p.after(300*time.Millisecond, p.flush)
 	default:
 		p.broker.emit(p.name, p.outbox)
@@ -140,7 +140,7 @@ func (p *simProcess) lacks(i simItem) bool { return i.need != nil && !p.secrets[
 func (p *simProcess) consume() {
 	for {
 		b, ok := p.broker.next(p.name)
-		if !ok || p.ending {
+		if !ok || p.ending || p.isCut() {
 			return
 		}
 		var fresh []simItem

@@ -15,11 +15,14 @@ type Task struct {
 	Cancelling bool       // a person cancelled it while a worker had it
 	Charged    task.Retry // retries that were used, by class of the attempt before
 	NotBefore  time.Time  // a pending task waits until then; zero: it does not wait
-	Attempts   int        // that are listed, not those that were returned; see docs/states.md
-	Attempt    Attempt    // the newest attempt
-	Since      int        // the first attempt whose values count for the newest; 0: all do
-	Fresh      int        // the first attempt in whose folder a later one goes on; 0: any
-	Blocked    string     // why a pending task cannot be handed out now, for people; it is not kept
+	// Lapsed is what a pending task was when the lease of its worker ended, whose attempt may still
+	// run; Pending: no attempt of it may.
+	Lapsed   task.State
+	Attempts int     // that are listed, not those that were returned; see docs/states.md
+	Attempt  Attempt // the newest attempt
+	Since    int     // the first attempt whose values count for the newest; 0: all do
+	Fresh    int     // the first attempt in whose folder a later one goes on; 0: any
+	Blocked  string  // why a pending task cannot be handed out now, for people; it is not kept
 }
 
 // Retriable reports whether a person's retry runs a task again: it ended other than well, or is

@@ -32,7 +32,7 @@ type worker struct {
 
 	awayReason string // why it counts as away; "": it does not
 	awaySince  time.Time
-	mustReturn bool   // it was away, and what waits there was placed elsewhere
+	mustReturn bool   // it was away, and what waits there may be placed elsewhere
 	leaving    string // the incarnation that signed off
 
 	otherVersion   int // the version of its messages, if it is not this program's; else 0
@@ -184,6 +184,7 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 		return // of a process that has ended, or that another has followed
 	}
 	c.refuseOlder(w)
+	back := w.awayReason != "" || w.seenAt.IsZero()
 	w.mustReturn = w.mustReturn || w.awayReason != "" || w.otherVersion > 0
 	if w.awayReason != "" || w.beat.Incarnation != h.Incarnation {
 		c.joined = append(c.joined, w)
@@ -198,6 +199,9 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	}
 	if c.options.Local || !w.registered() {
 		return
+	}
+	if back {
+		c.takeUp(w)
 	}
 	c.repeatRequests(w)
 	c.reconcile(w)
@@ -240,6 +244,7 @@ func (c *Core) join(h *task.Heartbeat) {
 	if h.StartsReported {
 		departure = SignedOff
 	}
+	c.takeUp(w)
 	reason := "its worker " + h.Worker + " ended and began anew"
 	for _, part := range w.assigned {
 		c.ledger(part.sweep).Rejoin(h.Worker, reason, departure, c.now)
@@ -260,10 +265,26 @@ func (c *Core) leave(h *task.Heartbeat) {
 	c.evict(w, away, "its worker "+h.Worker+" was stopped", SignedOff)
 }
 
+// takeUp takes up what lapsed of a worker.
+func (c *Core) takeUp(w *worker) {
+	for _, a := range c.inOrder {
+		if a.ledger.HasLapsed(w.record.Name) {
+			c.ledger(a).TakeUp(w.record.Name)
+		}
+	}
+	c.sync()
+}
+
 // evict takes everything from a worker and empties its queue: what would start when it returns does
 // not count.
 func (c *Core) evict(w *worker, away, reason string, departure Departure) {
-	w.awayReason, w.awaySince = away, c.now
+	if departure != LeaseEnded {
+		c.takeUp(w)
+	}
+	if w.awayReason == "" {
+		w.awaySince = c.now
+	}
+	w.awayReason = away
 	w.mismatches, w.unregistered, w.leftovers = nil, nil, nil
 	c.send(Message{Worker: w.record.Name, Remove: true})
 	for _, part := range w.assigned {

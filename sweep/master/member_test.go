@@ -98,10 +98,32 @@ func TestASilentWorkerLosesItsTasksWhenItsLeaseEnds(t *testing.T) {
 			t.Fatalf("after the lease: %s", got)
 		}
 		s.stands("w1", core.WorkerAway)
-		h.beating(says("1", 1, busy(g))) // it was cut off only
+		h.beating(says("1", 1, busy(g))) // it was cut off only, and nobody else has the task
+		s.stands("w1", core.WorkerReady)
+		s.becomes(id, core.Open, "1 queued, 1 running")
+		h.end(task.Success, g)
+		s.becomes(id, core.Open, "1 queued, 1 succeeded")
+		if row := s.task(id, g.Index); row.Attempt.Number != 1 || row.Charged != (task.Retry{}) {
+			t.Errorf("%+v", row)
+		}
+	})
+}
+
+func TestASilentWorkerIsToldToStopWhatAnotherHas(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		s := newSite(t)
+		h := s.newHand("w1", 1)
+		id := s.submit(1)
+		g := h.has(1)[0]
+		h.report(task.StartedEvent, g)
+		h.beating(says("1", 1, busy(g)))()
+		time.Sleep(core.DefaultLease + 5*time.Second)
+		other := s.newHand("w2", 1)
+		other.beating(says("1", 1))
+		again := other.has(1)[0]
+		h.beating(says("1", 1, busy(g)))
 		h.toldStop(g)
 		s.stands("w1", core.WorkerReady)
-		again := h.has(3)[2]
 		h.end(task.Success, g)
 		s.poll("the late result is kept", func() bool {
 			sw, err := s.store.Sweep(context.Background(), id)

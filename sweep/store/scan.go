@@ -153,21 +153,15 @@ func (d decoder) decode(row []driver.Value, t *core.Task, m *rowBuffer) error {
 
 // decoders are by the names of columns in tasks and in attempts.
 var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
-	"idx": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Index = n }),
-	"state": func(t *core.Task, _ *rowBuffer, v driver.Value) error {
-		n, ok := v.(int64)
-		if !ok || n < 0 || n >= int64(len(task.States)) {
-			return fmt.Errorf("%v is not a state", v)
-		}
-		t.State = task.State(n)
-		return nil
-	},
+	"idx":   intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Index = n }),
+	"state": stateDecoder(func(t *core.Task, s task.State) { t.State = s }),
 	"place": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { // both in one
 		t.Index, t.State = n>>stateBits, task.State(n&(1<<stateBits-1))
 	}),
 	"cancelling": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Cancelling = n != 0 }),
 	"charged":    jsonDecoder(func(t *core.Task, _ *rowBuffer) any { return &t.Charged }),
 	"not_before": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.NotBefore = timeOf(n) }),
+	"lapsed":     stateDecoder(func(t *core.Task, s task.State) { t.Lapsed = s }),
 	"tries":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Attempts = int(n) }),
 	"since":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Since = int(n) }),
 	"fresh":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Fresh = int(n) }),
@@ -228,6 +222,18 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 		m.outcome.Thinned = out.Thinned
 		return err
 	},
+}
+
+func stateDecoder(set func(*core.Task, task.State)) func(*core.Task, *rowBuffer,
+	driver.Value) error {
+	return func(t *core.Task, _ *rowBuffer, v driver.Value) error {
+		n, ok := v.(int64)
+		if !ok || n < 0 || n >= int64(len(task.States)) {
+			return fmt.Errorf("%v is not a state", v)
+		}
+		set(t, task.State(n))
+		return nil
+	}
 }
 
 func intDecoder(set func(*core.Task, *rowBuffer, int64)) func(*core.Task, *rowBuffer,

@@ -50,6 +50,7 @@ CREATE TABLE tasks (
 	cancelling INTEGER NOT NULL,
 	charged    TEXT,                         -- task.Retry as JSON; NULL when nothing was charged
 	not_before INTEGER,
+	lapsed     INTEGER,                      -- core.Task.Lapsed; NULL where it is task.Pending
 	tries      INTEGER NOT NULL,
 	since      INTEGER,                      -- NULL: values of all attempts count
 	fresh      INTEGER,                      -- NULL: an attempt goes on in the folder of any

@@ -72,7 +72,7 @@ func fullTask() core.Task {
 	return core.Task{
 		Index: 1 << 40, State: task.Failed, Cancelling: true,
 		Charged:   task.Retry{Error: 1, Timeout: 2, OOM: 3, Lost: 4},
-		NotBefore: at(0.000001), Attempts: 7,
+		NotBefore: at(0.000001), Lapsed: task.Running, Attempts: 7,
 		Attempt: core.Attempt{
 			Number: 8, Revision: "r2", Worker: "w \"ö\x00",
 			Start: task.Start{Host: "hôst", Slot: 3, GPUs: []string{"GPU-1", "GPU-2"},
