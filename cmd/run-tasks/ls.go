@@ -91,6 +91,9 @@ func (c *command) listText(sweeps []core.Summary) error {
 		if s.Waits != nil {
 			state += ", waits"
 		}
+		if s.Silent != nil {
+			state += ", worker silent"
+		}
 		row := []string{s.ID, state, fmt.Sprint(s.Total),
 			fmt.Sprint(s.Counts[task.Succeeded.String()]), fmt.Sprint(failed),
 			s.Submitted.In(timeZone()).Format(time.DateTime), took}

@@ -83,8 +83,10 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	if s.State == core.Paused {
 		c.field("", "to continue: "+c.self+" resume "+s.ID)
 	}
-	if s.Waits != nil {
-		c.field("", *s.Waits)
+	for _, text := range []*string{s.Waits, s.Silent} {
+		if text != nil {
+			c.field("", *text)
+		}
 	}
 	c.field("tasks", outcomeText(s.Summary))
 	if s.Priority != 0 {

@@ -72,13 +72,19 @@ func folderText(folder string, had bool) string {
 // stateText is the state of a task, with what it waits for. Waits is what its sweep waits for.
 func stateText(t api.Task, waits *string) string {
 	text := t.Row.State
-	switch text {
-	case task.Pending.String(), task.Queued.String(), task.Claimed.String():
-	default:
+	state, err := task.ParseState(text)
+	if err != nil || state.Terminal() {
 		return text
 	}
-	if t.Row.Reason != "" && len(t.Attempts) == 0 {
+	ended := "" // why its last attempt did, which stands with that attempt
+	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Reason != nil {
+		ended = *t.Attempts[n-1].Reason
+	}
+	if t.Row.Reason != "" && t.Row.Reason != ended {
 		return text + ": " + t.Row.Reason
+	}
+	if state == task.Running {
+		return text
 	}
 	if waits != nil {
 		return text + ": " + *waits

@@ -50,6 +50,8 @@ func TestStateText(t *testing.T) {
 	t.Parallel()
 	gpu, worker := "waits for 1 GPU: w: no GPU", "waits for worker w, which is away"
 	one := []api.Attempt{{Worker: "w"}}
+	failed, quiet := "exit code 1", "nothing is heard of w for 45s: others get the task after 2m0s"
+	again := []api.Attempt{{Worker: "w", Reason: &failed}}
 	for _, c := range []struct {
 		state, reason string
 		attempts      []api.Attempt
@@ -59,12 +61,14 @@ func TestStateText(t *testing.T) {
 		{state: "pending", want: "pending"},
 		{state: "pending", waits: &gpu, want: "pending: " + gpu},
 		{state: "pending", reason: worker, waits: &gpu, want: "pending: " + worker},
-		{state: "pending", reason: "exit code 1", attempts: one, waits: &gpu,
+		{state: "pending", reason: failed, attempts: again, waits: &gpu,
 			want: "pending: " + gpu},
 		{state: "claimed", attempts: one, waits: &gpu, want: "claimed: " + gpu},
 		{state: "queued", attempts: one, waits: &gpu, want: "queued: " + gpu},
 		{state: "running", attempts: one, waits: &gpu, want: "running"},
-		{state: "failed", reason: "exit code 1", attempts: one, want: "failed"},
+		{state: "running", reason: quiet, attempts: one, want: "running: " + quiet},
+		{state: "pending", reason: quiet, attempts: again, want: "pending: " + quiet},
+		{state: "failed", reason: failed, attempts: one, want: "failed"},
 	} {
 		shown := api.Task{Row: table.Row{State: c.state, Reason: c.reason}, Attempts: c.attempts}
 		if got := stateText(shown, c.waits); got != c.want {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,6 +118,14 @@ func TestCutWhileNobodyElseTakesTheTasks(t *testing.T) {
 		return c.shown("w1").State == core.WorkerAway
 	})
 	c.stands(id, core.Counts{task.Pending: 4})
+	if s, err := c.client.Sweep(t.Context(), id, false); err != nil || s.Silent == nil ||
+		!strings.HasPrefix(*s.Silent, "nothing is heard of w1 for ") {
+		t.Errorf("the sweep says %v, %v", s.Silent, err)
+	}
+	if row, err := c.client.Task(t.Context(), id, 1); err != nil ||
+		!strings.HasPrefix(row.Row.Reason, "nothing is heard of w1 for ") {
+		t.Errorf("the task says %q, %v", row.Row.Reason, err)
+	}
 	wire.Heal()
 	eventually(t, patience, "the first task has ended, and another one runs", func() bool {
 		counts := c.stored(id).Head.Counts()

@@ -8,11 +8,11 @@ import (
 )
 
 // Blocked returns which tasks of a sweep wait for a worker that takes none now, by index, and why:
-// those of a sweep that runs once on every worker. It is empty for others, and for one that has
-// ended.
+// those of a sweep that runs once on every worker, and those that a silent worker has.
 func (c *Core) Blocked(id string) map[int64]string {
 	blocked := map[int64]string{}
 	if a := c.sweeps[id]; a != nil {
+		blocked = c.silentTasks(a)
 		for _, t := range c.blockedTasks(a) {
 			blocked[t.Index] = t.Blocked
 		}

@@ -35,6 +35,17 @@ func (l *Ledger) Dump() Dump {
 	return d
 }
 
+// Waits returns, by sweep, why nothing of it can start now for want of GPUs.
+func (c *Core) Waits() map[string]string {
+	all := map[string]string{}
+	for id, n := range c.Notices() {
+		if n.Waits != "" && c.sweeps[id].ledger.head.State == Open {
+			all[id] = n.Waits
+		}
+	}
+	return all
+}
+
 // SetNeeds changes what each task of a sweep needs.
 func (c *Core) SetNeeds(sweep string, needs Resources) {
 	l := c.sweeps[sweep].ledger

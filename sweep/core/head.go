@@ -41,6 +41,9 @@ type Head struct {
 	// Waits is why nothing of it can start now, for want of workers or GPUs, for people. It is not stored: it
 	// follows from what workers say.
 	Waits string
+	// Silent is which of the workers that have tasks of it are not heard of, and for how long. It
+	// is not stored either.
+	Silent string
 }
 
 // Counts is how many tasks are in each state, those without a row too.

@@ -55,7 +55,7 @@ func NewLedger(r Record, h Head, open []Task, cancelledEarly []int64) *Ledger {
 		assigned:       map[string][]*Task{}, sampled: map[int64]sampled{},
 		exclusive: map[int64]string{}, lapsed: map[int64]*Task{},
 	}
-	l.head.Waits = "" // it is found out again
+	l.head.Waits, l.head.Silent = "", "" // they are found out again
 	l.setRecord(r)
 	for _, t := range open {
 		l.open[t.Index] = &t

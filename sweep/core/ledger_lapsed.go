@@ -45,26 +45,20 @@ func (l *Ledger) lapsedAttempt(worker string, index int64, number int) *Task {
 	return t
 }
 
-// HasLapsed reports whether attempts of a worker have lapsed.
-func (l *Ledger) HasLapsed(worker string) bool {
-	for _, t := range l.lapsed {
-		if t.Attempt.Worker == worker {
-			return true
-		}
-	}
-	return false
-}
-
-// TakeUp takes up what has lapsed of a worker that is back.
-func (l *Ledger) TakeUp(worker string) {
-	var tasks []*Task
+// lapsedOf lists the tasks whose attempts on a worker have lapsed, by index.
+func (l *Ledger) lapsedOf(worker string) (tasks []*Task) {
 	for _, t := range l.lapsed {
 		if t.Attempt.Worker == worker {
 			tasks = append(tasks, t)
 		}
 	}
 	slices.SortFunc(tasks, byIndex)
-	for _, t := range tasks {
+	return tasks
+}
+
+// TakeUp takes up what has lapsed of a worker that is back.
+func (l *Ledger) TakeUp(worker string) {
+	for _, t := range l.lapsedOf(worker) {
 		l.takeUp(t)
 	}
 }

@@ -175,8 +175,8 @@ func (j *simJudge) committed(effects *core.Effects) {
 			continue // it was kept a moment ago, and has not begun
 		}
 		want, _ := anew.Dump(id)
-		want.Head.Ran = is.Head.Ran // which goes on by itself
-		is.Head.Waits = ""          // which follows from what workers say
+		want.Head.Ran = is.Head.Ran            // which goes on by itself
+		is.Head.Waits, is.Head.Silent = "", "" // which follow from what workers say
 		if !reflect.DeepEqual(is, want) {
 			j.report("restart: a core made anew has another %s (-running +anew):\n%s", id,
 				cmp.Diff(is, want))

@@ -16,6 +16,7 @@ type Summary struct {
 	State      State            `json:"state"`
 	Reason     *string          `json:"reason"`
 	Waits      *string          `json:"waits"`     // why nothing can start now
+	Silent     *string          `json:"silent"`    // which of its workers are not heard of
 	Submitted  time.Time        `json:"submitted"` // UTC
 	Ended      *time.Time       `json:"ended"`
 	Ran        float64          `json:"ran"` // seconds in which workers had tasks of it; see Head
@@ -57,6 +58,9 @@ func (o Outline) Summary(h Head) Summary {
 	}
 	if h.Waits != "" && h.State == Open {
 		s.Waits = &h.Waits
+	}
+	if h.Silent != "" {
+		s.Silent = &h.Silent
 	}
 	if !h.Ended.IsZero() {
 		s.Ended = &h.Ended
@@ -137,7 +141,7 @@ func (r Record) fill(row *table.Row, t *Task, fields table.Fields) {
 	}
 	row.Metrics = t.Attempt.Metrics()
 	if o := t.Attempt.Outcome; o != nil {
-		row.ExitCode, row.Class, row.Reason = o.ExitCode, string(o.Class), o.Reason
+		row.ExitCode, row.Class, row.Reason = o.ExitCode, string(o.Class), o.Reason+t.lapsedReason()
 		if seconds := o.Duration.Truncate(precision).Seconds(); seconds > 0 {
 			row.Duration = &seconds
 		}

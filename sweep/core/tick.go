@@ -10,7 +10,8 @@ const (
 )
 
 // tick runs once a second, in a local run with a step that is due for another reason: it expires
-// leases, ends quarantines, chooses who gathers GPUs and notifies followers why tasks wait.
+// leases, ends quarantines, chooses who gathers GPUs, and notifies followers why tasks wait and
+// which workers are silent.
 func (c *Core) tick(q QueueStatus) {
 	if c.now.Sub(c.tickedAt) < tickInterval {
 		return
@@ -25,6 +26,7 @@ func (c *Core) tick(q QueueStatus) {
 	c.endQuarantines()
 	c.gather()
 	c.notifyBlocked()
+	c.notifySilence()
 	c.notifyWaits()
 	c.expireFollowers()
 	c.expireSecrets()

@@ -76,13 +76,16 @@ func (c *Core) noWorker() string {
 	return "waits for a worker: " + strings.Join(states.lines(), "; ")
 }
 
-// Waits returns, by sweep, why nothing of it can start now for want of workers or GPUs. Sweeps that
-// wait behind tasks that run are not among them.
-func (c *Core) Waits() map[string]string {
-	all := map[string]string{}
+// Notices is what is known of a sweep beside what is stored: Head.Waits and Head.Silent.
+type Notices struct{ Waits, Silent string }
+
+// Notices returns, by sweep, why nothing of it can start now, and which of its workers are silent.
+// Sweeps that wait behind tasks that run are not among the former.
+func (c *Core) Notices() map[string]Notices {
+	all := map[string]Notices{}
 	for _, a := range c.inOrder {
-		if h := &a.ledger.head; h.Waits != "" && h.State == Open {
-			all[h.ID] = h.Waits
+		if h := &a.ledger.head; h.Waits+h.Silent != "" {
+			all[h.ID] = Notices{h.Waits, h.Silent}
 		}
 	}
 	return all

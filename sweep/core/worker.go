@@ -268,7 +268,7 @@ func (c *Core) leave(h *task.Heartbeat) {
 // takeUp takes up what lapsed of a worker.
 func (c *Core) takeUp(w *worker) {
 	for _, a := range c.inOrder {
-		if a.ledger.HasLapsed(w.record.Name) {
+		if len(a.ledger.lapsedOf(w.record.Name)) > 0 {
 			c.ledger(a).TakeUp(w.record.Name)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/table"
-	"mlframework/sweep/task"
 )
 
 // Archive answers questions from a store, as a Client does from a master. It is safe for concurrent
@@ -24,10 +23,11 @@ type Archive struct {
 	// Stands, when set, corrects how a sweep stands: the store of a master that was killed has
 	// tasks as running that do not run.
 	Stands func(context.Context, *core.Head) error
-	// Waits, when set, tells which tasks of a sweep wait for a worker and why, by index.
+	// Waits, when set, tells which tasks of a sweep wait for a worker and why, by index, and what
+	// becomes of those that a silent worker has.
 	Waits func(ctx context.Context, id string) (map[int64]string, error)
-	// SweepWaits, when set, tells of which sweeps nothing can start now, and why, by id.
-	SweepWaits func(context.Context) (map[string]string, error)
+	// Notices, when set, tells by id what sweeps wait for, and which of their workers are silent.
+	Notices func(context.Context) (map[string]core.Notices, error)
 
 	unmatched int64 // 0: maxUnmatched
 }
@@ -35,7 +35,7 @@ type Archive struct {
 // filler returns what makes fields of rows of tasks of a sweep, as sweep.Record.Fill does.
 func (a *Archive) filler(ctx context.Context, s store.Sweep) (func(table.Fields) func(*table.Row,
 	*core.Task), error) {
-	if a.Waits == nil || len(s.Record.Workers) == 0 {
+	if a.Waits == nil || !s.Head.Ended.IsZero() {
 		return func(f table.Fields) func(*table.Row, *core.Task) {
 			return s.Record.Fill(s.Head.ID,
 				f)
@@ -45,7 +45,7 @@ func (a *Archive) filler(ctx context.Context, s store.Sweep) (func(table.Fields)
 	return func(f table.Fields) func(*table.Row, *core.Task) {
 		fill := s.Record.Fill(s.Head.ID, f)
 		return func(r *table.Row, t *core.Task) {
-			if t.State == task.Pending {
+			if !t.State.Terminal() {
 				t.Blocked = waits[t.Index]
 			}
 			fill(r, t)
@@ -91,15 +91,17 @@ func (a *Archive) Sweeps(ctx context.Context, after string,
 	return all, nil
 }
 
-// completeHeads adds to how sweeps stand what the store does not know: why they wait.
+// completeHeads adds to how sweeps stand what the store does not know: why they wait, and which of
+// their workers are silent.
 func (a *Archive) completeHeads(ctx context.Context, heads ...*core.Head) error {
-	if a.SweepWaits == nil || !slices.ContainsFunc(heads,
-		func(h *core.Head) bool { return h.State == core.Open }) {
+	if a.Notices == nil || !slices.ContainsFunc(heads,
+		func(h *core.Head) bool { return h.Ended.IsZero() }) {
 		return nil
 	}
-	waits, err := a.SweepWaits(ctx)
+	notices, err := a.Notices(ctx)
 	for _, h := range heads {
-		h.Waits = waits[h.ID]
+		n := notices[h.ID]
+		h.Waits, h.Silent = n.Waits, n.Silent
 	}
 	return err
 }

@@ -19,11 +19,11 @@ func (m *Master) Blocked(ctx context.Context, id string) (waits map[int64]string
 	return waits, err
 }
 
-// SweepWaits returns of which sweeps nothing can start now, and why; see
-// core.Core.Waits.
-func (m *Master) SweepWaits(ctx context.Context) (waits map[string]string, err error) {
-	err = m.query(ctx, func(context.Context) error { waits = m.core.Waits(); return nil })
-	return waits, err
+// Notices returns what sweeps wait for, and which of their workers are silent; see
+// core.Core.Notices.
+func (m *Master) Notices(ctx context.Context) (all map[string]core.Notices, err error) {
+	err = m.query(ctx, func(context.Context) error { all = m.core.Notices(); return nil })
+	return all, err
 }
 
 // Drain lets a worker finish what runs and take nothing new, or undoes that; see core.DrainWorker.

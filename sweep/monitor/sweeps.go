@@ -114,6 +114,8 @@ func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
 		l.Reason = human.Truncate(human.Visible(*s.Reason))
 	case s.Waits != nil:
 		l.Reason = human.Truncate(human.Visible(*s.Waits))
+	case s.Silent != nil:
+		l.Reason = human.Truncate(human.Visible(*s.Silent))
 	}
 	end := now
 	if s.Ended != nil {

@@ -137,6 +137,9 @@ func (b *Bar) left(width int) string {
 		if b.waits() {
 			text += "waits "
 		}
+		if b.now.Silent != nil {
+			text += "worker silent "
+		}
 		if failed > 0 {
 			text += fmt.Sprintf("%d failed ", failed)
 		}
@@ -145,6 +148,9 @@ func (b *Bar) left(width int) string {
 	text := b.now.ID + " " + CountsText(b.now)
 	if b.waits() { // nothing else is new then
 		return text + ", " + cut(cli.Visible(*b.now.Waits), width-len(text)-minBar) + " "
+	}
+	if b.now.Silent != nil {
+		return text + ", " + cut(cli.Visible(*b.now.Silent), width-len(text)-minBar) + " "
 	}
 	if b.best != nil {
 		_, index, _ := strings.Cut(b.best.Task, "/")

@@ -89,6 +89,7 @@ type plain struct {
 	out    *bufio.Writer
 	stderr io.Writer
 	waits  bool // the sweep does, and that was told
+	silent bool // a worker with tasks of it is, and that was told
 }
 
 func (p *plain) Update(u api.Update) error {
@@ -105,6 +106,10 @@ func (p *plain) Update(u api.Update) error {
 		fmt.Fprintln(p.out, u.Sweep.ID+" "+cli.Visible(*u.Sweep.Waits))
 	}
 	p.waits = u.Sweep.Waits != nil
+	if u.Sweep.Silent != nil && !p.silent {
+		fmt.Fprintln(p.out, u.Sweep.ID+" "+cli.Visible(*u.Sweep.Silent))
+	}
+	p.silent = u.Sweep.Silent != nil
 	if u.Missed > 0 {
 		fmt.Fprintf(p.out, "(%d lines not shown; the files have all of it)\n", u.Missed)
 	}

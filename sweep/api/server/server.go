@@ -63,7 +63,7 @@ func New(o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{o: o, archive: &listing.Archive{Store: o.Store, Waits: o.Master.Blocked,
-		SweepWaits: o.Master.SweepWaits}, mux: http.NewServeMux(), bodies: newBodies(o.MaxBody),
+		Notices: o.Master.Notices}, mux: http.NewServeMux(), bodies: newBodies(o.MaxBody),
 		process: processMetrics()}
 	s.buffers.master = o.Master
 	for _, r := range routes {

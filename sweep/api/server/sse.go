@@ -102,6 +102,9 @@ func (t *eventStream) sendFirst(at position, lost bool) error {
 	if n.Sweep.Waits != nil {
 		stored.Head.Waits = *n.Sweep.Waits
 	}
+	if n.Sweep.Silent != nil {
+		stored.Head.Silent = *n.Sweep.Silent
+	}
 	now := api.Update{Sweep: stored.Record.Summary(stored.Head), Rows: append(rows, running...),
 		Best: n.Best, Unranked: n.Unranked}
 	return t.send(at, t.withMore(at, api.Event{Update: now}))
