@@ -35,8 +35,8 @@ func (v values) row(r *core.Record, t core.Task) values {
 	if t.Charged != (task.Retry{}) {
 		charged = text(t.Charged)
 	}
-	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore),
-		orNull(int(t.Lapsed)), int64(t.Attempts), orNull(t.Since), orNull(t.Fresh), objective(r.Objective, t))
+	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore), orNull(int(t.Lapsed)),
+		int64(t.Attempts), orNull(t.Since), orNull(t.Fresh), objective(r.Objective, t))
 	return v.attempt(t.Attempt)
 }
 
