@@ -31,12 +31,16 @@ func newLocks(name, host string, executor bool, log *slog.Logger) *locks {
 	if executor {
 		pid = os.Getppid()
 	}
+	return &locks{log: log, holder: fmt.Sprintf("worker %s on %s (%s)", name, host, started(pid))}
+}
+
+// started says which process began now.
+func started(pid int) string {
 	process := fmt.Sprintf("pid %d", pid)
 	if pid == 1 {
-		process = "in a container" // where every worker is process 1
+		process = "in a container" // where every master and worker is process 1
 	}
-	return &locks{log: log, holder: fmt.Sprintf("worker %s on %s (%s, since %s)", name, host,
-		process, time.Now().Format(time.DateTime))}
+	return process + ", since " + time.Now().Format(time.DateTime)
 }
 
 // name takes the worker's name at its broker, for this machine.

@@ -36,8 +36,8 @@ const exitCodes = `EXIT CODES:
    0    stopped as requested, or the broker can be used (check)
    2    invalid command line
    4    the broker cannot be reached (check)
-   5    an error of this machine: disk full, folder not writable; store, port,
-        name or folder in use
+   5    an error of this machine: disk full, folder not writable; store, broker,
+        port, name or folder in use
    6    a worker stopped to be restarted (run-tasks workers restart)
    130  stopped at once by a second signal
 `

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -25,6 +26,9 @@ func (c *command) masterCommand() *cliv2.Command {
 		Name: "master", Usage: "keep sweeps, and assign tasks to workers", Action: c.master,
 		Description: `Runs until SIGTERM. While the broker is away, it keeps trying to connect, logs
 the reason, and accepts sweeps.
+
+Exits with code 5 if another master uses the store or the broker. One that has
+died may keep the broker for up to 20 s, and this one waits for that.
 
 EXAMPLES:
    sweepd master --store /var/lib/sweeps --socket /run/sweeps.sock \
@@ -77,7 +81,9 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
-	hub, err := amqp.NewMasterEndpoint(brokerOptions(ctx, log))
+	o := brokerOptions(ctx, log)
+	o.Holder = masterHolder(ctx.String("store"))
+	hub, err := amqp.NewMasterEndpoint(o)
 	if err != nil {
 		for _, l := range listeners {
 			err = errors.Join(err, l.Close())
@@ -102,10 +108,25 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 				"folder, or start the master again on an empty store"})
 		}
 	})
+	parts.Go(func() {
+		select {
+		case err := <-hub.Refused():
+			end(&cli.Error{Code: cli.Machine, Err: fmt.Errorf("the broker is taken: %w", err),
+				Remedy: "one master at a time uses a broker: end the other, or give this one a " +
+					"vhost of its own in --broker"})
+		case <-running.Done():
+		}
+	})
 	served := server.Run(running, listeners...)
 	end(served)
 	parts.Wait()
 	return ending(running, served)
+}
+
+// masterHolder describes this master to another one that finds the broker in use.
+func masterHolder(store string) string {
+	host, _ := os.Hostname()
+	return fmt.Sprintf("the master on %s with the store %s (%s)", host, store, started(os.Getpid()))
 }
 
 // listenAPI opens the sockets of the API.

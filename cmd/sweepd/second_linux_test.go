@@ -121,3 +121,38 @@ func TestWorkerWhoseNameWasTakenEnds(t *testing.T) {
 		t.Errorf("%d tasks are lost", lost)
 	}
 }
+
+// A second master with another store is refused by the broker, and the tasks of the first do not
+// notice it. One that was cut off, and whose broker another took meanwhile, ends when it is back.
+func TestSecondMasterRefused(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	p := broker.Through(t, s.url)
+	c := newCluster(t, s.through(p))
+	c.worker("w1", s)
+	id := c.sweep("held", held, 2)
+	c.stands(id, core.Counts{task.Running: 2})
+	second := newDaemon(t, c.dir, "second", append([]string{"master", "--store", c.path("other"),
+		"--socket", c.path("other.sock")}, s.master()...)...)
+	refused := func(d *daemon, store string, pid int) {
+		t.Helper()
+		eventually(t, 2*patience, d.name+" ends", func() bool { return !d.running() })
+		want := fmt.Sprintf("with the store %s (pid %d, since ", store, pid)
+		if code := d.exitCode(); code != 5 || !strings.Contains(d.said(), want) ||
+			!strings.Contains(d.said(), "tried again for up to 20s") {
+			t.Errorf("%s ended with %d, want 5; want it to say %q", d.name, code, want)
+		}
+	}
+	second.start()
+	refused(second, c.path("store"), c.master.guard())
+	if again := c.shown("w1"); again.State != core.WorkerReady {
+		t.Errorf("the worker of the first is %s", again.State)
+	}
+	c.stands(id, core.Counts{task.Running: 2})
+	c.uncharged(id)
+	p.Stall()
+	second.start() // the broker takes a while to see that the first is gone
+	eventually(t, 2*patience, "the second has the broker", said(second, "the broker is reached"))
+	p.Heal()
+	refused(c.master, c.path("other"), second.guard())
+}

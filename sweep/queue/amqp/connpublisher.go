@@ -151,15 +151,12 @@ func (s *connPublisher) run(ctx context.Context) error {
 	}
 }
 
-// probe sends a message to nowhere: a broker that takes nothing says so only to those that send
-// something.
 func (s *connPublisher) probe() {
 	if s.blockedBy() == "" && s.unconfirmedMu.TryLock() {
 		defer s.unconfirmedMu.Unlock()
-		to := s.publisher.probeRoute
+		p := s.publisher.probe
 		// a connection that has ended says so itself
-		_ = s.unconfirmed.Publish(to.exchange, to.key, false, false,
-			amqp091.Publishing{Expiration: "0"})
+		_ = s.unconfirmed.Publish(p.to.exchange, p.to.key, false, false, p.m)
 	}
 }
 

@@ -35,12 +35,13 @@ type endpoint struct {
 }
 
 // newEndpoint begins to connect.
-func newEndpoint(o Options, at address, nowhere route,
-	prepare func(*connection, *amqp091.Channel) error) *endpoint {
+func newEndpoint(o Options, at address, probe probe,
+	prepare func(*endpoint, *connection, *amqp091.Channel) error) *endpoint {
 	e := &endpoint{address: at, log: o.Log, status: newStatusTracker(o.Log, partPublishing,
 		partConsuming)}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
-	e.publisher = publisher{address: at, status: e.status, prepare: prepare, probeRoute: nowhere}
+	e.publisher = publisher{address: at, status: e.status, probe: probe,
+		prepare: func(c *connection, ch *amqp091.Channel) error { return prepare(e, c, ch) }}
 	publishing := reconnector{part: partPublishing, options: o, address: at, status: e.status,
 		serve: e.publisher.serve}
 	consuming := reconnector{part: partConsuming, options: o, address: at, status: e.status,

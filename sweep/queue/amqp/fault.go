@@ -37,6 +37,7 @@ const (
 	Mismatch    FaultKind = "mismatch"   // a queue of that name was made otherwise
 	Lost        FaultKind = "lost"       // a connection that was there ended
 	Unready     FaultKind = "unready"    // no master has been there yet
+	Locked      FaultKind = "locked"     // another master uses the broker
 	// it could not do what was asked just then; two that set up one queue at once are enough
 	Clash FaultKind = "clash"
 	Other FaultKind = "other"
@@ -83,6 +84,7 @@ func classify(at address, err error, answered []byte) (FaultKind, string) {
 	var (
 		file    *fileError
 		user    *wrongUser
+		locked  *lockedError
 		dns     *net.DNSError
 		header  tls.RecordHeaderError
 		network net.Error
@@ -97,6 +99,9 @@ func classify(at address, err error, answered []byte) (FaultKind, string) {
 		return NoFile, fmt.Sprintf("%v; correct the file", err)
 	case errors.As(err, &user):
 		return BadLogin, user.Error()
+	case errors.As(err, &locked):
+		return Locked, fmt.Sprintf("%v; it is tried again for up to %v, as the broker may not know "+
+			"yet that the other is gone", locked, DeadPeerTimeout)
 	case errors.As(err, &dns):
 		return UnknownHost, fmt.Sprintf("the host %s is not found (%s); correct the address, or "+
 			"the name service", at.host, dns.Err)

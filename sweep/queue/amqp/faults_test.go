@@ -176,6 +176,7 @@ func TestAFrozenConnectionIsNoticed(t *testing.T) {
 
 func TestCloseLeavesNothingBehind(t *testing.T) {
 	s := open(t)
+	s.hub.Close() // a broker has one master
 	for name, hinder := range map[string]func(){"reached": func() {}, "stalled": s.proxy.Stall,
 		"cut": s.proxy.Cut} {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +191,8 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			amqp.DeclareWorkerQueues(s.hub, "w1")
+			waitFor(t, "the hub is reached", func() bool { return !hub.Status().Unreachable })
+			amqp.DeclareWorkerQueues(hub, "w1")
 			events, tasks, lines := hub.Events(t.Context()), port.Consume(t.Context()),
 				hub.Lines(t.Context())
 			waitFor(t, "both are there", func() bool {

@@ -35,6 +35,7 @@ type MasterEndpoint struct {
 	endpoint     *endpoint
 	workerStates workerStates
 	workers      workerSet // that were heard
+	lock         masterLock
 
 	metrics string // "" where there are none
 }
@@ -48,16 +49,39 @@ func NewMasterEndpoint(o Options) (*MasterEndpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &MasterEndpoint{metrics: o.Metrics}
-	h.endpoint = newEndpoint(o, at, queueRoute("nowhere"),
-		func(_ *connection, ch *amqp091.Channel) error { return declareMasterTopology(ch) })
+	h := &MasterEndpoint{metrics: o.Metrics,
+		lock: masterLock{own: o.Holder, refused: make(chan error, 1)}}
+	h.endpoint = newEndpoint(o, at, probe{queueRoute(rights.MasterHolder),
+		transient([]byte(o.Holder))}, h.prepare)
 	return h, nil
 }
+
+// prepare takes the lock of the broker, and declares what the master needs. While another master
+// has the lock nothing is consumed either.
+func (h *MasterEndpoint) prepare(e *endpoint, c *connection, ch *amqp091.Channel) error {
+	if err := h.lock.take(c, ch); err != nil {
+		consuming, _ := e.conn.get()
+		if h.lock.held.Swap(false) && consuming != nil {
+			consuming.socket.Close()
+		}
+		return err
+	}
+	err := declareMasterTopology(ch)
+	h.lock.held.Store(err == nil)
+	return err
+}
+
+// Refused receives one error, when another master has had the broker's lock for so long that it
+// lives: this end can do nothing then, and should be closed.
+func (h *MasterEndpoint) Refused() <-chan error { return h.lock.refused }
 
 // ensureQueue opens a queue that outlives its consumers, and makes it where it was deleted. Until
 // prepare has made it nobody else does, so that workers find no way there before.
 func (h *MasterEndpoint) ensureQueue(name string) func(*amqp091.Channel, string) (string, error) {
 	return func(ch *amqp091.Channel, connection string) (string, error) {
+		if !h.lock.held.Load() {
+			return "", errNoLock
+		}
 		if h.endpoint.publisher.current.Load() == nil {
 			return existingQueue(name)(ch, connection)
 		}

@@ -16,9 +16,16 @@ type publisher struct {
 	address address
 	status  *statusTracker
 	// declares what this end needs, or sees that it is there
-	prepare    func(c *connection, ch *amqp091.Channel) error
-	probeRoute route // what is sent there is dropped
-	current    atomic.Pointer[connPublisher]
+	prepare func(c *connection, ch *amqp091.Channel) error
+	probe   probe
+	current atomic.Pointer[connPublisher]
+}
+
+// probe is what is sent once a second: a broker that takes nothing says so only to those that send
+// something. Nobody needs it.
+type probe struct {
+	to route
+	m  amqp091.Publishing
 }
 
 // unreachable is the error of what cannot be asked now.

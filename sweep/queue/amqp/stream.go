@@ -61,7 +61,7 @@ func runStream[T any](ctx context.Context, e *endpoint, f *streamSpec[T],
 			p.wait(ctx) // the queue was deleted, or the connection has ended
 			continue
 		}
-		if !errors.Is(err, amqp091.ErrClosed) && !c.IsClosed() {
+		if !errors.Is(err, amqp091.ErrClosed) && !errors.Is(err, errNoLock) && !c.IsClosed() {
 			e.status.failed(f.name, explain(e.address, err, nil))
 		}
 		p.wait(ctx)

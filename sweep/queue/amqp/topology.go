@@ -25,7 +25,7 @@ func declareQueue(ch *amqp091.Channel, name string) error {
 
 // queueTypeOf is the type of a queue that stays.
 func queueTypeOf(name string) string {
-	if name == rights.HeartbeatsQueue {
+	if name == rights.HeartbeatsQueue || name == rights.MasterHolder {
 		return classic
 	}
 	return quorum

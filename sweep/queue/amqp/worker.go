@@ -33,8 +33,8 @@ func NewWorkerEndpoint(worker string, o Options) (*WorkerEndpoint, error) {
 		return nil, err
 	}
 	p := &WorkerEndpoint{worker: worker, lines: make(chan task.Line, maxUnsentLines)}
-	p.endpoint = newEndpoint(o, at, p.route(rights.Probe),
-		func(c *connection, ch *amqp091.Channel) error {
+	p.endpoint = newEndpoint(o, at, probe{p.route(rights.Probe), amqp091.Publishing{Expiration: "0"}},
+		func(_ *endpoint, c *connection, ch *amqp091.Channel) error {
 			return checkWorkerTopology(c, ch, worker)
 		})
 	p.endpoint.goroutines.Go(func() {

@@ -11,6 +11,9 @@ const (
 	EventsQueue     = "events"
 	HeartbeatsQueue = "heartbeats"
 
+	MasterLock   = "master-lock"   // a queue of the master's connection, which no other may declare
+	MasterHolder = "master-holder" // has one message: who has the lock
+
 	tasksPrefix   = "tasks."
 	controlPrefix = "control."
 	// These begin the names of queues that belong to one connection of the master.

@@ -47,6 +47,7 @@ func Policies() []Policy {
 			oldestGoes(maxHeartbeats, maxHeartbeatsBytes)},
 		{"mlframework-control", matchNames(controlPrefix + "*"),
 			oldestGoes(maxControls, maxControlsBytes)},
+		{"mlframework-holder", matchNames(MasterHolder), oldestGoes(1, MaxMessageBytes)},
 		{"mlframework-pieces", matchNames(PiecesPrefix + "*"), oldestGoes(0, maxPiecesBytes)},
 	}
 }

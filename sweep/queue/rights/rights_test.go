@@ -18,7 +18,7 @@ var names = map[string]string{
 	"tasks.a.b": "read", "control.a.b": "read", rights.FromWorkers: "write",
 	"tasks.a": "", "tasks.a.b.c": "", "tasks.axb": "", "tasks.a.b\n": "", "tasks.": "",
 	"control.a": "", "control.a.b.c": "",
-	"events": "", "heartbeats": "",
+	"events": "", "heartbeats": "", rights.MasterLock: "", rights.MasterHolder: "",
 	"amq.default": "", "amq.topic": "", "amq.gen-1": "",
 	"from-workers2": "", "lines.x": "", "pieces.x": "", "control": "", "": "",
 }
@@ -90,6 +90,7 @@ func TestOnePolicyForEachQueue(t *testing.T) {
 		rights.TasksQueue("w"): "mlframework", rights.EventsQueue: "mlframework-events",
 		rights.HeartbeatsQueue:    "mlframework-heartbeats",
 		rights.ControlQueue("w"):  "mlframework-control",
+		rights.MasterHolder:       "mlframework-holder",
 		rights.PiecesPrefix + "x": "mlframework-pieces",
 		rights.LinesPrefix + "x":  "",
 	} {

@@ -90,7 +90,7 @@ func matchNames(names ...string) string {
 // and nothing else.
 func MasterUser() User {
 	queues := []string{tasksPrefix + "*", controlPrefix + "*", EventsQueue, HeartbeatsQueue,
-		HeartbeatsPrefix + "*", LinesPrefix + "*", PiecesPrefix + "*"}
+		MasterLock, MasterHolder, HeartbeatsPrefix + "*", LinesPrefix + "*", PiecesPrefix + "*"}
 	return User{
 		Name:      Master,
 		Configure: matchNames(append([]string{FromWorkers}, queues...)...),
