@@ -258,10 +258,24 @@ func TestATaskReadsItsOwnSecretsOnly(t *testing.T) {
 	if err := programs.CanConfine(); err != nil {
 		t.Skip(err)
 	}
+	for name, folder := range map[string]string{"named": "private", "default": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			taskReadsItsOwnSecretsOnly(t, folder)
+		})
+	}
+}
+
+func taskReadsItsOwnSecretsOnly(t *testing.T, folder string) {
 	const value = "recognisable-value-of-another-sweep"
 	s := open(t)
 	c := newCluster(t, s)
-	c.confinedWorker("w1", s, "--confine", "--secrets-folder", c.path("private"))
+	private, flags := c.path("state", "secrets"), []string{"--confine"}
+	if folder != "" {
+		private = c.path(folder)
+		flags = append(flags, "--secrets-folder", private)
+	}
+	c.confinedWorker("w1", s, flags...)
 	victim := c.submission("victim",
 		`printf '%s\n' "$SECRETS_DIR" >"$OUTPUT_DIR/where"; test "$(cat "$SECRETS_DIR/KEY")" = "$KEY"; `+held, 1)
 	victim.Record.Recipe.Secrets = []string{"KEY"}
@@ -273,13 +287,13 @@ func TestATaskReadsItsOwnSecretsOnly(t *testing.T) {
 		where = strings.TrimSpace(string(text))
 		return where != ""
 	})
-	if !strings.HasPrefix(where, c.path("private")+"/") {
-		t.Fatalf("the victim's secrets are in %s", where)
+	if !strings.HasPrefix(where, private+"/") {
+		t.Errorf("the victim's secrets are in %s; want them in %s", where, private)
 	}
 	if text, err := os.ReadFile(filepath.Join(where, "KEY")); err != nil || string(text) != value {
 		t.Fatalf("%s, which the other task tries to read: %q, %v", where, text, err)
 	}
-	spy := c.sweep("spy", "cat "+where+"/KEY "+c.path("private")+"/*/*/*; echo over", 1)
+	spy := c.sweep("spy", "cat "+where+"/KEY "+private+"/*/*/*; echo over", 1)
 	c.ended(patience, spy)
 	c.succeeded(spy)
 	text, err := os.ReadFile(c.path("w1", spy, "0", "stdout.log"))

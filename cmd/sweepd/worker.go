@@ -48,7 +48,8 @@ func (c *command) workerCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME",
 				Usage: "`FOLDER` for data that outlives the worker: events not yet sent to the " +
 					"broker, a home folder for programs without one"},
-			&cliv2.StringFlag{Name: "secrets-folder", DefaultText: "/dev/shm",
+			&cliv2.StringFlag{Name: "secrets-folder",
+				DefaultText: "/dev/shm; with --confine STATE/secrets",
 				Usage: "`FOLDER`, preferably in memory, for files with secrets of running " +
 					"attempts; with --confine an attempt can read only its own"},
 			cli.Switch("confine", "keep tasks from credentials, state, this process and outputs "+
@@ -190,10 +191,14 @@ func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error)
 		return o, err
 	}
 	o.Spool = filepath.Join(state, "events")
-	if secrets := ctx.String("secrets-folder"); secrets != "" {
-		if o.SecretsFolder, err = folder(secrets); err != nil {
-			return o, err
-		}
+	secrets := ctx.String("secrets-folder")
+	if secrets == "" && ctx.Bool("confine") {
+		// Tasks cannot open what is in the state. To hide a folder in /dev/shm would keep them from
+		// making shared memory there.
+		secrets = filepath.Join(state, "secrets")
+	}
+	if o.SecretsFolder, err = folder(secrets); err != nil {
+		return o, err
 	}
 	o.Revision = func(revision string) (string, error) {
 		folder := filepath.Join(revisions, revision)
