@@ -60,11 +60,15 @@ var noCode = parseRules([]byte(`
 *.ipynb
 .ipynb_checkpoints/
 events.out.tfevents.*
+[Rr]eadme*
 README*
+[Ll]icense*
 LICENSE*
-CHANGELOG*
+COPYING*
+CHANGE*
 AUTHORS*
 CITATION*
+TODO*
 .gitignore
 .gitattributes
 .mlframeworkignore

@@ -48,7 +48,7 @@ func (c *Core) awaitRegistration(w *worker) {
 	m := w.unregistered
 	if m == nil || w.beat.Unsent > 0 {
 		w.unregistered = &mismatch{c.now, w.beat.Time}
-	} else if c.now.Sub(m.since) >= c.options.Lease && w.caughtUp(*m, c.now) {
+	} else if c.now.Sub(m.since) >= c.settleAfter() && w.caughtUp(*m, c.now) {
 		c.join(&w.beat)
 	}
 }

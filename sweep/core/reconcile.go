@@ -98,6 +98,10 @@ func (c *Core) reconcile(w *worker) {
 	}
 }
 
+// settleAfter is how long a heartbeat of a worker has to contradict what is known of it, until it
+// counts: a short lease, or 30 s.
+func (c *Core) settleAfter() time.Duration { return min(c.options.Lease, 30*time.Second) }
+
 // resolve ends a mismatch that has lasted: the attempt is lost, or to be sent again.
 func (c *Core) resolve(w *worker, a *activeSweep, t *Task, m mismatch) (settled, resend bool) {
 	name, lasted := w.record.Name, c.now.Sub(m.since)
@@ -108,7 +112,7 @@ func (c *Core) resolve(w *worker, a *activeSweep, t *Task, m mismatch) (settled,
 		return true, false
 	case t.State == task.Queued && lasted >= resendAfter:
 		return false, true
-	case t.State != task.Queued && lasted >= c.options.Lease && w.caughtUp(m, c.now):
+	case t.State != task.Queued && lasted >= c.settleAfter() && w.caughtUp(m, c.now):
 		c.logOf(w, slog.LevelWarn, "a worker does not know an attempt any more", "worker", name,
 			"task", task.ID{Sweep: a.id(), Index: t.Index}, "attempt", t.Attempt.Number)
 		c.ledger(a).MarkAttemptLost(t.Index, t.Attempt.Number,

@@ -59,6 +59,9 @@ func (c *Core) notifyWaits() {
 
 // noWorker returns why no worker takes tasks; "": one does, or it is not known yet.
 func (c *Core) noWorker() string {
+	if c.options.Local { // its worker is of this process
+		return ""
+	}
 	var states grouped
 	for _, w := range c.ordered {
 		if w.available() || w.awayReason == "" && w.seenAt.IsZero() {

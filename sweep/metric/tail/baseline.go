@@ -30,6 +30,8 @@ type mark struct {
 	Of    int    `json:"of"`
 	Bytes int64  `json:"bytes"`
 	Sum   string `json:"sum"`
+	// of the file in the task's folder: one with another is new; 0: it is not known
+	Inode uint64 `json:"inode,omitempty"`
 }
 
 // fingerprint tells whether the first bytes of a file are what they were.
@@ -68,6 +70,7 @@ func markOf(opened *os.File, err error) (m mark, now state, failed error) {
 		return m, now, errors.Join(err, os.ErrInvalid)
 	}
 	now, m.Bytes = stateOf(info), info.Size()
+	m.Inode = now.inode
 	m.Sum, err = fingerprint(opened, m.Bytes)
 	return m, now, err
 }
@@ -109,6 +112,7 @@ func (f *Folder) setMark(path string, m mark, was state) {
 	if n := len(marks); n == 0 || !m.same(marks[n-1]) {
 		marks = append(marks, m)
 		if of, _, err := markOf(os.Open(f.project(path))); err == nil && of.same(m) {
+			of.Inode = m.Inode
 			marks = []mark{of} // of another revision
 		}
 	}
@@ -123,13 +127,14 @@ func (f *Folder) setMark(path string, m mark, was state) {
 func (f *Folder) markProject(path string) {
 	f.marks[path] = nil
 	if m, _, err := markOf(os.Open(f.project(path))); err == nil {
+		m.Inode = f.baseline[path].inode
 		f.marks[path] = []mark{m}
 	}
 }
 
 // own finds out whose the parts of a file are before it is read from its beginning. A file that
 // does not begin as it did is what the program wrote since, and remains that.
-func (f *Folder) own(kind reader.Kind, file *file, opened *os.File, size int64) {
+func (f *Folder) own(kind reader.Kind, file *file, opened *os.File, now state) {
 	_, was := f.baseline[file.path]
 	if _, known := f.marks[file.path]; was && !known && f.project != nil {
 		f.markProject(file.path)
@@ -137,7 +142,7 @@ func (f *Folder) own(kind reader.Kind, file *file, opened *os.File, size int64) 
 	file.owned, file.undecided = nil, false
 	marks := f.marks[file.path]
 	for i, m := range marks {
-		if m.begins(opened, size) {
+		if (m.Inode == 0 || m.Inode == now.inode) && m.begins(opened, now.size) {
 			file.owned = append(file.owned, m)
 			continue
 		}

@@ -45,8 +45,12 @@ func (s *source) problems(of string) (all []string) {
 	var order []string
 	for _, file := range s.files {
 		var found []string
+		if len(file.owned) > 0 && file.owned[0].Of == 0 {
+			found = append(found, " starts with the project's rows, which do not count; if the "+
+				"program rewrites it, delete the project's or add it to outputs in tasks.yml")
+		}
 		if file.err != nil {
-			found = []string{": " + human.Cause(file.err)}
+			found = append(found, ": "+human.Cause(file.err))
 		} else {
 			for _, p := range file.reader.Problems() {
 				found = append(found, " "+p)

@@ -340,7 +340,7 @@ func (f *Folder) read(ctx context.Context, s *source, file *file, most int64) (n
 	}
 	file.was, file.err = now, nil
 	if file.reached == 0 {
-		f.own(s.kind, file, opened, now.size)
+		f.own(s.kind, file, opened, now)
 	}
 	buffer := make([]byte, min(chunk, max(now.size-file.reached, 1)))
 	for n < most && ctx.Err() == nil {
