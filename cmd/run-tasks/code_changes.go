@@ -13,18 +13,29 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/space"
 )
 
-// codeOf is which files of a project are code to a definition: not those that describe the sweep.
-func codeOf(t definition.Task) projects.Code {
+// codeOf is which files of a project are code to a definition with parameters of some spaces: not
+// those that describe the sweep.
+func codeOf(t definition.Task, spaces ...*space.Space) projects.Code {
 	c := projects.Code{Only: t.Code, Without: []string{definition.FileName, t.Parameters}}
 	words := slices.Clone(t.Command)
 	for _, v := range t.Env {
 		words = append(words, v.Value)
 	}
-	for _, word := range words {
-		for _, name := range pathsGiven(word) {
-			c.Named = append(c.Named, path.Join(t.Workdir, name))
+	for _, s := range spaces {
+		for _, p := range s.Parameters() {
+			for i := range min(p.Len(), mostTypes) {
+				words = append(words, p.Value(i).Value)
+			}
+		}
+	}
+	for _, text := range words {
+		for _, word := range strings.Fields(text) {
+			for _, name := range pathsGiven(word) {
+				c.Named = append(c.Named, path.Join(t.Workdir, name))
+			}
 		}
 	}
 	return c
@@ -41,14 +52,15 @@ func (g gap) compared() string {
 
 // codeNow is what a definition counts as code now, for a sweep that goes on with a project's
 // present files. A definition that is gone counts all of them.
-func codeNow(m *projects.Manifest, definitionName, parametersFile string) string {
-	t := definition.Task{Parameters: parametersFile}
+func codeNow(m *projects.Manifest, r core.Record) string {
+	t := definition.Task{Parameters: r.ParametersFile}
 	if file, _, err := definition.Load(m.Dir, nil); err == nil {
-		if found, err := file.Task(definitionName); err == nil {
-			t.Code = found.Code
+		if found, err := file.Task(r.Recipe.Definition); err == nil {
+			t.Code, t.Command, t.Env, t.Workdir = found.Code, found.Command, found.Env,
+				found.Workdir
 		}
 	}
-	return codeOf(t).Key(m)
+	return codeOf(t, r.Spaces()...).Key(m)
 }
 
 // unmatchedCode says which patterns of a definition's code name nothing that the project has.
@@ -72,8 +84,8 @@ type gap struct {
 
 // newGap is the gap of a project's definition, whose files workers are given in the folder
 // revisions; "": they cannot be read here.
-func newGap(files *projects.Manifest, key string, t definition.Task, revisions string) gap {
-	g := gap{files: files, code: codeOf(t), key: key}
+func newGap(files *projects.Manifest, key string, p *project, revisions string) gap {
+	g := gap{files: files, code: codeOf(p.task, p.space), key: key}
 	g.old = func(ctx context.Context, revision string) (*projects.Manifest, error) {
 		if revisions == "" || files == nil {
 			return nil, errors.New("the files of other revisions are not here")

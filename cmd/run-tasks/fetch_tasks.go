@@ -12,6 +12,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/table"
+	"mlframework/sweep/task"
 )
 
 // fetchPlan is which outputs are fetched.
@@ -90,6 +91,13 @@ func onlyRanked(sweeps []api.Sweep) (api.Sweep, error) {
 		"several sweeps have an objective: %s", enumerated(names))
 }
 
+// cleared reports whether in a task's folder only outputs are left. One that runs has its copy of
+// the project there, and one that was lost may have.
+func cleared(state string) bool {
+	return slices.Contains([]string{task.Succeeded.String(), task.Failed.String(),
+		task.Timeout.String(), task.OOM.String()}, state)
+}
+
 // outputsOf chooses the tasks whose outputs are fetched.
 func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep,
 	t target) (w fetchPlan, err error) {
@@ -113,7 +121,9 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 		if r.Host != "" && isMeant(r) {
 			w.hosts[r.Host] = append(w.hosts[r.Host], r.Index)
 			w.begun[r.Index] = r.Started != nil
-			revisions[r.Revision] = true
+			if !cleared(r.State) {
+				revisions[r.Revision] = true
+			}
 		}
 		return nil
 	})

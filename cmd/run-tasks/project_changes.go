@@ -161,7 +161,7 @@ func (p currentProject) edited(ctx context.Context, src source) []string {
 	if err != nil || now.Bytes() > comparedSize {
 		revisions = ""
 	}
-	g := newGap(now, "", t, revisions)
+	g := newGap(now, "", &project{task: t, space: s.Record.Space}, revisions)
 	old, err := g.old(ctx, s.Record.Recipe.Revision)
 	if err != nil {
 		old = nil
@@ -184,6 +184,6 @@ func (p currentProject) bring(work context.Context, at backend) (g api.ResumeReq
 		return g, err
 	}
 	g.Revision, g.Settings = m.Revision(), p.settings
-	g.Code = codeNow(m, p.sweep.Definition, p.sweep.Record.ParametersFile)
+	g.Code = codeNow(m, p.sweep.Record)
 	return g, nil
 }

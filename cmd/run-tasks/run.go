@@ -167,7 +167,7 @@ func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project,
 	if err != nil {
 		return nil, err
 	}
-	found, notes, err := newGap(files, code, p.task, revisions).narrow(work, at, &s.Record)
+	found, notes, err := newGap(files, code, p, revisions).narrow(work, at, &s.Record)
 	if err != nil {
 		return nil, err
 	}
@@ -212,5 +212,5 @@ func (c *command) bring(ctx context.Context, p *project, at backend, asPushed bo
 	} else if files, err = at.take(ctx, p.dir); err != nil {
 		return "", "", nil, orAsPushed(err)
 	}
-	return files.Revision(), codeOf(p.task).Key(files), files, nil
+	return files.Revision(), codeOf(p.task, p.space).Key(files), files, nil
 }

@@ -39,9 +39,10 @@ func keepFolder(dir string, fresh int) error {
 		return nil
 	}
 	fd, err := openFolder(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP):
+		return nil // a link that a program put there is no folder of the task
+	case err != nil:
 		return err
 	}
 	newest := newestIn(fd)

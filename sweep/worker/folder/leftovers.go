@@ -24,6 +24,9 @@ const cacheName = "__pycache__"
 // what it holds. Links that a program put in the place of folders are not followed.
 func removeUntouched(dir string, all []made) error {
 	fd, err := openFolder(unix.AT_FDCWD, dir)
+	if err == unix.EACCES && os.Chmod(dir, copyMode) == nil { // the program shut it
+		fd, err = openFolder(unix.AT_FDCWD, dir)
+	}
 	if isReplaced(err) {
 		return nil
 	} else if err != nil {
@@ -41,6 +44,7 @@ func isReplaced(err error) bool {
 // removeIn is removeUntouched for what was made in one open folder.
 func removeIn(fd int, dir, prefix string, all []made) error {
 	python := false
+	var failed error
 	for len(all) > 0 {
 		m := all[0]
 		name := m.Path[len(prefix):]
@@ -55,15 +59,25 @@ func removeIn(fd int, dir, prefix string, all []made) error {
 			err = removeFile(fd, name, m.ID)
 			python = python || path.Ext(name) == ".py"
 		}
-		if err != nil {
-			return &os.PathError{Op: "remove", Path: dir + "/" + m.Path, Err: err}
+		if err != nil && failed == nil {
+			failed = &os.PathError{Op: "remove", Path: dir + "/" + m.Path, Err: err}
 		}
 		all = all[below:]
 	}
 	if python {
-		return removeAll(dir + "/" + prefix + cacheName)
+		failed = errors.Join(failed, removeAll(dir+"/"+prefix+cacheName))
 	}
-	return nil
+	return failed
+}
+
+// unlink removes an entry of an open folder, which the program may have made read-only.
+func unlink(fd int, name string, flags int) error {
+	remove := func() error { return unix.Unlinkat(fd, name, flags) }
+	err := retry(remove)
+	if err == unix.EACCES && unix.Fchmod(fd, copyMode) == nil {
+		err = retry(remove)
+	}
+	return err
 }
 
 // removeFile removes an untouched entry of an open folder.
@@ -71,7 +85,7 @@ func removeFile(fd int, name string, id identity) error {
 	var s unix.Stat_t
 	err := retry(func() error { return unix.Fstatat(fd, name, &s, unix.AT_SYMLINK_NOFOLLOW) })
 	if err == nil && id.same(identityOf(&s)) {
-		err = retry(func() error { return unix.Unlinkat(fd, name, 0) })
+		err = unlink(fd, name, 0)
 	}
 	if err == unix.ENOENT {
 		return nil
@@ -98,7 +112,7 @@ func removeFolder(in int, dir, at, name string, all []made) error {
 	if err != nil {
 		return err
 	}
-	err = retry(func() error { return unix.Unlinkat(in, name, unix.AT_REMOVEDIR) })
+	err = unlink(in, name, unix.AT_REMOVEDIR)
 	if err == unix.ENOTEMPTY || err == unix.EEXIST || isReplaced(err) {
 		return nil // it holds something of the task
 	}

@@ -30,25 +30,36 @@ type place struct {
 
 // takePlace returns a place that no attempt uses.
 func (s *Store) takePlace() (*place, error) {
-	s.mu.Lock()
-	if n := len(s.places); n > 0 {
-		defer s.mu.Unlock()
-		p := s.places[n-1]
-		s.places = s.places[:n-1]
-		return p, nil
-	}
-	s.placesMade++
-	p := &place{path: filepath.Join(s.o.Home, strconv.Itoa(s.placesMade))}
-	s.mu.Unlock()
-	const flags = os.O_RDWR | os.O_CREATE | os.O_TRUNC
-	var err error
-	p.record, err = os.OpenFile(p.path+recordSuffix, flags, 0o600)
-	if errors.Is(err, fs.ErrNotExist) { // somebody removed the outputs
-		if err = os.MkdirAll(s.o.Home, copyMode); err == nil {
-			p.record, err = os.OpenFile(p.path+recordSuffix, flags, 0o600)
+	for {
+		p, isNew := s.nextPlace()
+		if !isNew {
+			return p, nil
+		}
+		const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL // a record may have been kept
+		var err error
+		p.record, err = os.OpenFile(p.path+recordSuffix, flags, 0o600)
+		if errors.Is(err, fs.ErrNotExist) { // somebody removed the outputs
+			if err = os.MkdirAll(s.o.Home, copyMode); err == nil {
+				p.record, err = os.OpenFile(p.path+recordSuffix, flags, 0o600)
+			}
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return p, err
 		}
 	}
-	return p, err
+}
+
+// nextPlace returns a free place, or the path of a new one.
+func (s *Store) nextPlace() (p *place, isNew bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.places); n > 0 {
+		p = s.places[n-1]
+		s.places = s.places[:n-1]
+		return p, false
+	}
+	s.placesMade++
+	return &place{path: filepath.Join(s.o.Home, strconv.Itoa(s.placesMade))}, true
 }
 
 // returnPlace makes a place free for another attempt.
@@ -96,9 +107,10 @@ func (s *Store) Recover() {
 			if r.Dir != "" {
 				failed = removeUntouched(r.Dir, r.Made)
 			}
-			if failed != nil {
+			if failed != nil { // the record stays for the next start
 				s.o.Log.Warn("what a task left unchanged is still in its folder", "folder", r.Dir,
 					"error", failed)
+				continue
 			}
 		}
 		err = errors.Join(err, removeAll(path))

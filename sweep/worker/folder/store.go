@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"weak"
 )
 
@@ -197,10 +198,11 @@ func (s *Store) Close() (err error) {
 	return errors.Join(err, remove(s.o.Home))
 }
 
-// remove removes what may be gone already, with all outputs.
+// remove removes what may be gone already, with all outputs, and keeps a folder with records for
+// the next start.
 func remove(path string) error {
 	err := os.Remove(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) {
 		return nil
 	}
 	return err

@@ -172,6 +172,7 @@ func (w *Workspace) Leave() error {
 		err = w.project.store.returnPlace(w.place)
 	}
 	if err != nil { // the record stays for the next start
+		_ = w.place.record.Close()
 		w.project.store.o.Log.Warn("what a task left unchanged is still in its folder", "folder",
 			w.Dir, "error", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -298,6 +297,20 @@ func TestWhatAProgramMoved(t *testing.T) {
 	}
 }
 
+// TestReadOnlyFoldersAreEmptied has a program make folders of its copy read-only.
+func TestReadOnlyFoldersAreEmptied(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.snapshot("r1", map[string]string{"data/deep/x": "x", "train.py": "p"})
+	c := s.enter(s.project("r1", folder.Rules{}), 0)
+	must(t, os.WriteFile(c.Dir+"/result", nil, 0o644))
+	for _, name := range []string{"/data/deep", "/data", ""} {
+		must(t, os.Chmod(c.Dir+name, 0o555))
+	}
+	must(t, errors.Join(c.Leave(), s.store.Close()))
+	differs(t, map[string]string{"result": ""}, tree(t, c.Dir))
+}
+
 // TestCompiledModulesAreNoOutput has Python leave what it compiles beside modules.
 func TestCompiledModulesAreNoOutput(t *testing.T) {
 	t.Parallel()
@@ -332,13 +345,9 @@ func TestAsAnOrdinaryUser(t *testing.T) {
 	must(t, os.Mkdir(base+"/tmp", 0o755))
 	must(t, os.Chmod(base, 0o755))
 	must(t, os.Chown(base+"/tmp", 65534, 65534))
-	self, err := os.Open(os.Args[0])
-	must(t, err)
-	defer self.Close()
-	program, err := os.OpenFile(base+"/test", os.O_WRONLY|os.O_CREATE, 0o755)
-	must(t, err)
-	_, err = io.Copy(program, self)
-	must(t, errors.Join(err, program.Close()))
+	// by another process: a file that this one wrote may still be open in a process that it starts
+	must(t, exec.Command("cp", os.Args[0], base+"/test").Run())
+	must(t, os.Chmod(base+"/test", 0o755))
 	cmd := exec.Command(base+"/test", "-test.run=^Test", "-test.skip=Plan")
 	cmd.Env = append(os.Environ(), "TMPDIR="+base+"/tmp")
 	cmd.Dir = base
