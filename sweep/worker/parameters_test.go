@@ -41,7 +41,7 @@ func TestAProgramTakesItsParameters(t *testing.T) {
 	want := []string{"1e-3", "x=a {host} b", "7 train-1/7", s.path(7, ""), "gpu1 0",
 		"--flag={name}",
 		"LR=1e-3 of train-1/7", "OMP_NUM_THREADS={1}", "PARAM_BIAS=True", "PARAM_MODEL_LR=1e-3",
-		"PARAM_NAME=a {host} b", "PARAM_OTHER=inherited", "PARAM_SIZE=10",
+		"PARAM_NAME=a {host} b", "PARAM_SIZE=10",
 		"SWEEP_ID=train-1", "{", `  "model.lr": 1e-3,`, `  "name": "a {host} b",`,
 		`  "bias": true,`, `  "size": "10"`, "}", ""}
 	want[3] = filepath.Clean(want[3])
