@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// A Code is which of a project's files count as its code, for a key that editing the others must
-// not change. The zero value is all but tables, documents, pictures and logs.
+// A Code selects the files of a project that count as its code, for a key that editing other files
+// must not change. The zero value selects all files except tables, documents, pictures and logs.
 type Code struct {
 	// Only names what counts, in the syntax of gitignore(5), relative to the top: a folder stands
-	// for all that is in it, "!" takes out again. Empty: the usual.
+	// for all that is in it, "!" takes out again. Empty: as for the zero value.
 	Only []string
-	// Named are files and folders that the program reads: without Only, they count whatever they are.
+	// Named are files and folders that the program reads. Without Only, they always count.
 	Named []string
 	// Without names files that do not count in any case. One that is not there changes nothing.
 	Without []string
 }
 
-// Key is the revision that the project would have if it held nothing but the files of its code.
+// Key returns the revision that the project would have if it contained only the files of its code.
 func (c Code) Key(m *Manifest) string { return revisionOf(c.of(m)) }
 
 // of lists what counts.
@@ -38,8 +38,7 @@ func (c Code) of(m *Manifest) []Entry {
 	})
 }
 
-// noCode are files that people and programs write for people to read, and of which an edit changes
-// no result.
+// noCode are files that are written for people to read. Editing them does not change results.
 var noCode = parseRules([]byte(`
 *.csv
 *.tsv
@@ -114,8 +113,8 @@ func (c Code) Unmatched(m *Manifest) (patterns []string) {
 	return patterns
 }
 
-// Changes says how the code of a project differs from an earlier one: "train.py changed", "net.py
-// is new", "old.py is gone".
+// Changes describes how the code of a project differs from an earlier one: "train.py changed",
+// "net.py is new", "old.py is gone".
 func (c Code) Changes(now, old *Manifest) (changes []string) {
 	before := map[string]Entry{}
 	for _, e := range c.of(old) {

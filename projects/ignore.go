@@ -62,8 +62,8 @@ func (s scope) ignores(path string, folder bool) (LeftOut, bool) {
 	return LeftOut{}, false
 }
 
-// unless is the line for a rules file at the top that takes a rule back: for all that it names, or,
-// where it would not name that at the top, for this path.
+// unless returns the line for a rules file at the top that reverts a rule: for all paths that the
+// rule names, or only for this path if the same pattern would not name them at the top.
 func (s ruleSet) unless(r rule, path string) string {
 	if r.byName || s.folder == "" && s.below == "" {
 		return "!" + r.text

@@ -29,8 +29,8 @@ func same(t *testing.T, a, b string) bool {
 	return os.SameFile(first, second)
 }
 
-// TestFilesAreCopiedOnce: what is written to a snapshot's file never reaches the user's, and a
-// further snapshot has the same copy while that is whole.
+// TestFilesAreCopiedOnce: writing to a snapshot's file never changes the user's file, and another
+// snapshot shares the copy as long as it is unchanged.
 func TestFilesAreCopiedOnce(t *testing.T) {
 	t.Parallel()
 	dir, revisions := withLarge(t)

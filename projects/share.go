@@ -14,12 +14,13 @@ import (
 // are not read again for each new snapshot.
 const sharedName = ".large"
 
-// sharedFiles puts files into a snapshot. What another snapshot has the same is linked from there.
+// sharedFiles puts files into a snapshot. Files that another snapshot has unchanged are linked from
+// there.
 type sharedFiles struct {
 	snapshotter
-	copied bool     // files over LinkSize are copied; else they are linked to the project's
+	copied bool     // files over LinkSize are copied; else they are links to the project's files
 	others []string // folders of other snapshots
-	known  cache    // large files of those, by inode
+	known  cache    // large files in other snapshots, by inode
 }
 
 func (s snapshotter) sharedFiles(m *Manifest, revisions string) sharedFiles {
@@ -30,7 +31,7 @@ func (s snapshotter) sharedFiles(m *Manifest, revisions string) sharedFiles {
 	return f
 }
 
-// mostOthers is how many snapshots are searched for files to share.
+// mostOthers is the maximum number of snapshots that are searched for files to share.
 const mostOthers = 16
 
 // others returns the newest snapshots.
@@ -50,8 +51,8 @@ func others(revisions string) (folders []string) {
 	return folders[:min(len(folders), mostOthers)]
 }
 
-// place shares the copy that another snapshot has, else copies the file. A large one that cannot be
-// copied is linked.
+// place shares the copy of another snapshot, or copies the file. A large file that cannot be copied
+// is linked.
 func (f sharedFiles) place(ctx context.Context, m *Manifest, e Entry, to string) error {
 	large := e.Size > LinkSize
 	switch {

@@ -11,7 +11,7 @@ import (
 )
 
 // LinkSize is the size in bytes above which a file is large: tasks get links to it, and snapshots
-// may have a link to the project's own. It is 16 MiB.
+// may contain a link to the project's file. It is 16 MiB.
 const LinkSize = 16 << 20
 
 // CopySize bounds what the large files of a project may have together, in bytes, for snapshots to
@@ -49,8 +49,8 @@ func Take(ctx context.Context, dir, revisions string, opts Options) (m *Manifest
 // *SpaceError, and after any error there is nothing new.
 //
 // Files are 0444 or 0555, folders 0555; the times of files and folders are kept. Snapshots share one
-// copy of a file while its path, content, time and mode stay the same. Where files over LinkSize
-// have more than CopySize together, or the disk has no room for them, they are not
+// copy of a file as long as its path, content, time and mode are the same. If files over LinkSize
+// exceed CopySize in total, or the disk has no room for them, they are not
 // copied: each is a hard link to the project's file or, on another disk, a symbolic link to it. It
 // keeps the mode it has, and editing it in place (not replacing it, as most programs do) shows in
 // the snapshot.

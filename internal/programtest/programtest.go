@@ -105,8 +105,7 @@ func (p Program) Left(t testing.TB, dir string) {
 	}
 }
 
-// left checks one task's folder. Owners are the files seen so far, and the folders of the tasks
-// that have them.
+// left checks one task's folder. Owners maps the files seen so far to the folders of their tasks.
 func (p Program) left(t testing.TB, dir string, want map[string]string, owners map[inode]string) {
 	t.Helper()
 	have := map[string]string{}
@@ -116,7 +115,7 @@ func (p Program) left(t testing.TB, dir string, want map[string]string, owners m
 		}
 		have[name] = e.text(t, filepath.Join(dir, name))
 		if other, taken := owners[e.inode]; taken && other != dir {
-			t.Errorf("%s: %s of %s is a file of %s, too", p, name, dir, other)
+			t.Errorf("%s: %s in %s is also in %s", p, name, dir, other)
 		}
 		owners[e.inode] = dir
 	}

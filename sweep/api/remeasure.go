@@ -25,7 +25,7 @@ type MeasuredTask struct {
 	core.Remeasured
 	// metrics that keep the values which they had: of these files other values are left
 	Kept  []string `json:"kept,omitempty"`
-	Gone  []string `json:"gone,omitempty"`  // as Kept: no value is left
+	Gone  []string `json:"gone,omitempty"`  // like Kept, but no value was found
 	Error string   `json:"error,omitempty"` // why nothing was read
 }
 

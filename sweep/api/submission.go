@@ -65,8 +65,8 @@ type ResumeRequest struct {
 	Continuation
 	// Indexes are the tasks, of Retry; none: all that ended other than well.
 	Indexes []int64 `json:"indexes,omitempty"`
-	// Fresh has the tasks of Retry begin in new folders. What earlier attempts left is kept beside
-	// them.
+	// Fresh starts the tasks of Retry in new folders. The folders of earlier attempts are kept
+	// beside them.
 	Fresh bool `json:"fresh,omitempty"`
 }
 

@@ -66,7 +66,7 @@ type Attempt struct {
 	Infinite   metric.Infinite `json:"infinite,omitempty"`  // of Metrics
 	Steps      metric.Steps    `json:"steps,omitempty"`     // of Metrics
 	Positions  metric.Spans    `json:"positions,omitempty"` // of Metrics
-	// of Metrics: of which attempt the value is
+	// of Metrics: the attempt that the value comes from
 	ValueAttempts metric.Steps `json:"value_attempts,omitempty"`
 	Stdout        *task.Output `json:"stdout"`
 	Stderr        *task.Output `json:"stderr"`

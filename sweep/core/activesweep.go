@@ -29,7 +29,7 @@ type activeSweep struct {
 	fittingAt   int64
 	// since when it keeps its turn, as its tasks find no GPU; zero: it does not
 	keptSince  time.Time
-	waitsSince time.Time // since when nothing of it can start; zero: something can
+	waitsSince time.Time // since when none of its tasks can start; zero: some can
 
 	changed   bool   // it is in Core.changed
 	rewritten bool   // the record is not in the store as it is

@@ -8,7 +8,7 @@ import (
 )
 
 // Blocked returns which tasks of a sweep wait for a worker that takes none now, by index, and why:
-// those of a sweep that runs once on every worker, and those that a silent worker has.
+// those of a sweep that runs once on every worker, and those on silent workers.
 func (c *Core) Blocked(id string) map[int64]string {
 	blocked := map[int64]string{}
 	if a := c.sweeps[id]; a != nil {

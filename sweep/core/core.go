@@ -57,7 +57,7 @@ type Core struct {
 	withExclusive map[*activeSweep]bool // sweeps with exclusive tasks that wait
 	exclusives    []exclusiveTask       // for reuse: see exclusiveWaiting
 	withGPUs      int                   // sweeps whose tasks need GPUs
-	noneTold      bool                  // sweeps were told that no worker takes tasks
+	noneTold      bool                  // followers were told that no worker takes tasks
 	gathering     gathering             // of GPUs
 	placements    int64                 // that there were
 	changed       []*activeSweep        // in this step, in order

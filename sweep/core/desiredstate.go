@@ -32,7 +32,7 @@ func (c *Core) sendState(w *worker) {
 	}
 	name := w.record.Name
 	c.sendControl(name, task.Control{Kind: task.FollowControl, Off: true})
-	if w.mustReturn { // what waits there may have been given to others
+	if w.mustReturn { // its queued tasks may have been rescheduled
 		w.mustReturn = false
 		c.sendControl(name, task.Control{Kind: task.DrainControl})
 	}

@@ -35,7 +35,7 @@ func (l *Ledger) Dump() Dump {
 	return d
 }
 
-// Waits returns, by sweep, why nothing of it can start now for want of GPUs.
+// Waits returns, by sweep, why none of its tasks can start now.
 func (c *Core) Waits() map[string]string {
 	all := map[string]string{}
 	for id, n := range c.Notices() {
@@ -87,7 +87,7 @@ func (c *Core) ProlongQuarantines() {
 	}
 }
 
-// ForgetLapsed is a fault: attempts of workers whose leases have ended are taken for dead.
+// ForgetLapsed is a fault: attempts of workers whose leases have ended count as dead.
 func (c *Core) ForgetLapsed() {
 	for _, a := range c.inOrder {
 		for _, t := range a.ledger.lapsed {

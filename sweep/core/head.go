@@ -38,11 +38,11 @@ type Head struct {
 	Issued            int64  // the first Issued tasks have rows
 	UnissuedCancelled bool   // tasks without a row were cancelled with the sweep; else pending
 	Rows              Counts // tasks that have rows, by state
-	// Waits is why nothing of it can start now, for want of workers or GPUs, for people. It is not stored: it
-	// follows from what workers say.
+	// Waits is why none of its tasks can start now, if workers or GPUs are missing, for people. It
+	// is not stored: it follows from what workers report.
 	Waits string
-	// Silent is which of the workers that have tasks of it are not heard of, and for how long. It
-	// is not stored either.
+	// Silent says which workers with tasks of the sweep have sent no heartbeat, and for how long.
+	// It is not stored either.
 	Silent string
 }
 

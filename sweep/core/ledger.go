@@ -25,7 +25,7 @@ type Ledger struct {
 	pending        []*Task            // the pending ones of them, in the order of their turn
 	assigned       map[string][]*Task // by worker, those that it has or is about to have, by index
 	exclusive      map[int64]string   // the workers of those of them that are exclusive
-	lapsed         map[int64]*Task    // those of pending whose attempt may still run
+	lapsed         map[int64]*Task    // pending tasks whose attempt may still run
 	cancelledEarly map[int64]struct{} // rows beyond the cursor: cancelled before their turn
 
 	sampled map[int64]sampled // of open tasks that sent any
@@ -55,7 +55,7 @@ func NewLedger(r Record, h Head, open []Task, cancelledEarly []int64) *Ledger {
 		assigned:       map[string][]*Task{}, sampled: map[int64]sampled{},
 		exclusive: map[int64]string{}, lapsed: map[int64]*Task{},
 	}
-	l.head.Waits, l.head.Silent = "", "" // they are found out again
+	l.head.Waits, l.head.Silent = "", "" // the next tick sets them
 	l.setRecord(r)
 	for _, t := range open {
 		l.open[t.Index] = &t

@@ -129,8 +129,8 @@ func (l *Ledger) CancelTask(index int64, reason string, now time.Time) {
 // running. Tasks that are being cancelled are so no longer: they are pending again when their
 // attempts have stopped. Others that have not ended, or succeeded, are left as they are. With all,
 // the tasks that are being cancelled need not be among those given, and those come back that were
-// cancelled with the sweep before they were ever handed out. With fresh, tasks go on in no folder of
-// the attempts so far.
+// cancelled with the sweep before they were ever handed out. With fresh, tasks start in new
+// folders.
 func (l *Ledger) Reopen(tasks []Task, all, fresh bool) {
 	reopened := false
 	if all && l.hasCancelledUnissued() {
@@ -168,7 +168,7 @@ func (l *Ledger) Reopen(tasks []Task, all, fresh bool) {
 	}
 }
 
-// undoCancel lets a task go on that is being cancelled. It reports whether it was.
+// undoCancel continues a task that is being cancelled. It reports whether it was.
 func (l *Ledger) undoCancel(t *Task, fresh bool) bool {
 	if !t.Cancelling {
 		return false

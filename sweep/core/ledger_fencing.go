@@ -22,8 +22,8 @@ func (l *Ledger) IsCurrent(e *task.Event) bool {
 		l.lapsedAttempt(e.Worker, e.Index, e.Attempt) != nil
 }
 
-// counting returns the task of an event's attempt, which it takes up if it has lapsed; nil if the
-// attempt does not count.
+// counting returns the task of an event's attempt, nil if the attempt does not count. A lapsed
+// attempt is resumed.
 func (l *Ledger) counting(e *task.Event) *Task {
 	if t := l.lapsedAttempt(e.Worker, e.Index, e.Attempt); t != nil {
 		l.takeUp(t)

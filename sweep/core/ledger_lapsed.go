@@ -8,12 +8,12 @@ import (
 )
 
 // An attempt lapses when the lease of its worker ends: its task is pending again, and the attempt
-// stays the task's newest until another is placed. If its worker is back before that, the attempt
-// is taken up again as if the lease had not ended, and nothing is charged for it.
+// remains the task's newest until another is placed. If the worker reconnects before that, the
+// attempt continues as if the lease had not ended, and nothing is charged for it.
 
-// lapse makes the task of an attempt pending whose worker's lease ended. It reports false if the
-// attempt cannot lapse: it was on its way, in a queue that is emptied, its task is being cancelled,
-// or retry allows no other attempt.
+// lapse makes a task pending whose worker's lease ended. It reports whether the attempt can lapse.
+// It cannot if it waits in the worker's queue, which is emptied, if its task is being cancelled, or
+// if retry allows no other attempt.
 func (l *Ledger) lapse(t *Task, reason string, now time.Time) bool {
 	was, notBefore := t.State, time.Time{}
 	switch {
@@ -24,7 +24,7 @@ func (l *Ledger) lapse(t *Task, reason string, now time.Time) bool {
 	case was == task.Running, t.uncharged() >= maxUncharged:
 		return false
 	default:
-		t.Attempts++ // listed, as it may have started
+		t.Attempts++ // the attempt is listed, because it may have started
 		reason += StartUnknown
 	}
 	l.setState(t, task.Pending)
@@ -36,7 +36,7 @@ func (l *Ledger) lapse(t *Task, reason string, now time.Time) bool {
 	return true
 }
 
-// lapsedAttempt returns the task of an attempt that has lapsed; nil if that is not known of it.
+// lapsedAttempt returns the task of a lapsed attempt, nil if the attempt has not lapsed.
 func (l *Ledger) lapsedAttempt(worker string, index int64, number int) *Task {
 	t := l.lapsed[index]
 	if t == nil || t.Attempt.Number != number || t.Attempt.Worker != worker {
@@ -56,14 +56,14 @@ func (l *Ledger) lapsedOf(worker string) (tasks []*Task) {
 	return tasks
 }
 
-// TakeUp takes up what has lapsed of a worker that is back.
+// TakeUp resumes the lapsed attempts of a worker that has reconnected.
 func (l *Ledger) TakeUp(worker string) {
 	for _, t := range l.lapsedOf(worker) {
 		l.takeUp(t)
 	}
 }
 
-// takeUp undoes that an attempt lapsed.
+// takeUp resumes a lapsed attempt.
 func (l *Ledger) takeUp(t *Task) {
 	l.dequeue(t)
 	if t.Lapsed == task.Running {
@@ -82,8 +82,8 @@ func (l *Ledger) takeUp(t *Task) {
 	l.repeatRequest(t)
 }
 
-// leaveLapsed leaves the attempt of a pending task behind if it has lapsed: another is placed, or
-// the task is cancelled. Its worker may still run it, and is asked to stop it.
+// leaveLapsed gives up the lapsed attempt of a pending task, if there is one, because another is
+// placed or the task is cancelled. The worker may still run the attempt and is asked to stop it.
 func (l *Ledger) leaveLapsed(t *Task) {
 	if t.Lapsed == task.Pending {
 		return

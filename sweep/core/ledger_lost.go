@@ -15,7 +15,7 @@ type Departure uint8
 const (
 	Vanished  Departure = iota // its attempts may have started, and its last events may be lost
 	SignedOff                  // it sent all its events: other attempts have not started
-	// LeaseEnded is that nothing is heard of it: its attempts may go on, and it may come back.
+	// LeaseEnded is that it sends no heartbeat: its attempts may continue, and it may reconnect.
 	LeaseEnded
 	// Dead is that nothing of it is alive and no event is on its way. Numbers of attempts that
 	// have not started can be used again.
@@ -28,9 +28,9 @@ const (
 	NotStarted   = "; it had not begun"
 )
 
-// MarkLost declares a worker gone ("": all of them). What it ran is lost, its other attempts are
-// placed again, and it is asked to stop them if it may still be there; those of a worker whose
-// lease ended lapse. The outcome of a lost attempt has no duration, as nobody knows it.
+// MarkLost declares a worker lost ("": all of them). Its running attempts are lost, its other tasks
+// are rescheduled, and it is asked to stop them if it may still run. Attempts of a worker whose
+// lease ended lapse. The outcome of a lost attempt has no duration, because it is unknown.
 func (l *Ledger) MarkLost(worker, reason string, departure Departure, now time.Time) {
 	for _, t := range l.assignedTo(worker) {
 		if departure != LeaseEnded || !l.lapse(t, reason, now) {

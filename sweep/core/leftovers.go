@@ -11,7 +11,7 @@ import (
 // still being ended, and when that was reported.
 type leftovers map[attemptKey]leftoverNotice
 
-// lateHeartbeat is how late a heartbeat may come.
+// lateHeartbeat is the maximum delay of a heartbeat.
 const lateHeartbeat = 10 * time.Second
 
 type leftoverNotice struct {

@@ -294,8 +294,8 @@ func TestRetryMakesChargesUncharged(t *testing.T) {
 	}
 }
 
-// TestValuesCountSince: what attempts printed until one failed with another revision does not count
-// for the next ones; what was interrupted does.
+// TestValuesCountSince: values of attempts up to one that failed with another revision do not count
+// for later ones. Values of interrupted attempts count.
 func TestValuesCountSince(t *testing.T) {
 	t.Parallel()
 	type end struct {

@@ -44,7 +44,7 @@ var seededBugs = map[string]struct {
 	"duplicate end counted twice":   {bug{rows: countTwice}, []string{"1: ", "restart: "}},
 	"cancelled task runs again": {bug{stepped: forgetCancelled, rows: dropCancelling},
 		[]string{"3: ", "7: ", "stuck: "}},
-	"what a returning worker runs is stopped": {bug{stepped: forgetLapsed, rows: dropLapsed},
+	"attempts of a reconnected worker are stopped": {bug{stepped: forgetLapsed, rows: dropLapsed},
 		[]string{"lease: "}},
 	"resume forgets waiting tasks": {bug{stepped: forgetWaiting},
 		[]string{"stuck: ", "restart: "}},
@@ -173,7 +173,7 @@ func dropCancelling(_ *simMaster, _ *core.Input, rows *core.Rows) {
 
 func forgetLapsed(m *simMaster, _ *core.Input) { m.core.ForgetLapsed() }
 
-// dropLapsed does not keep that attempts may still run.
+// dropLapsed does not store that attempts may still run.
 func dropLapsed(_ *simMaster, _ *core.Input, rows *core.Rows) {
 	for i := range rows.Sweeps {
 		tasks := rows.Sweeps[i].Changes.Tasks

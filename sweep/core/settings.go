@@ -96,7 +96,7 @@ func (r Record) SameMetrics(rules []metric.Rule, t Attempt) (same []metric.Rule)
 	return same
 }
 
-// RemovedMetric reports whether a metric had a rule, and has none of rules.
+// RemovedMetric reports whether a metric had a rule and rules contains none for it.
 func (r Record) RemovedMetric(name string, rules []metric.Rule) bool {
 	has := func(rules []metric.Rule) bool {
 		return slices.ContainsFunc(rules, func(r metric.Rule) bool { return r.Name == name })

@@ -95,7 +95,7 @@ func (s *sim) freezeAny() {
 	p.frozenUntil = s.now.Add(d)
 }
 
-// cutAny cuts a host off from the broker, for about its lease or longer. What runs there goes on.
+// cutAny cuts a host off from the broker, for about its lease or longer. Its attempts continue.
 func (s *sim) cutAny() {
 	h := s.anyHost()
 	if h.isCut() {

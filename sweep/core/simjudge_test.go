@@ -158,8 +158,8 @@ func (j *simJudge) committed(effects *core.Effects) {
 		for _, old := range r.Changes.OldAttempts {
 			k := runKey{task.ID{Sweep: r.Head.ID, Index: old.Index}, old.Attempt.Number}
 			if old.Attempt.Superseded && j.abandoned(old.Attempt.Worker, k) {
-				j.report("lease: attempt %d of %v ended on %s, nobody else has the task, and that "+
-					"does not count", k.number, k.id, old.Attempt.Worker)
+				j.report("lease: attempt %d of %v ended on %s and was not rescheduled, but does "+
+					"not count", k.number, k.id, old.Attempt.Worker)
 			}
 		}
 	}
@@ -175,8 +175,8 @@ func (j *simJudge) committed(effects *core.Effects) {
 			continue // it was kept a moment ago, and has not begun
 		}
 		want, _ := anew.Dump(id)
-		want.Head.Ran = is.Head.Ran            // which goes on by itself
-		is.Head.Waits, is.Head.Silent = "", "" // which follow from what workers say
+		want.Head.Ran = is.Head.Ran            // which increases by itself
+		is.Head.Waits, is.Head.Silent = "", "" // which follow from what workers report
 		if !reflect.DeepEqual(is, want) {
 			j.report("restart: a core made anew has another %s (-running +anew):\n%s", id,
 				cmp.Diff(is, want))
@@ -217,7 +217,7 @@ func (j *simJudge) told(messages []core.Message) {
 		if c := m.Control; c != nil && c.Kind == task.StopControl {
 			k := runKey{task.ID{Sweep: c.Sweep, Index: c.Index}, c.Attempt}
 			if j.abandoned(m.Worker, k) {
-				j.report("lease: attempt %d of %v on %s is stopped, and nobody else has the task",
+				j.report("lease: attempt %d of %v on %s is stopped, but was not rescheduled",
 					k.number, k.id, m.Worker)
 			}
 		}
@@ -244,8 +244,8 @@ func (j *simJudge) told(messages []core.Message) {
 	}
 }
 
-// abandoned reports whether an attempt was given up for the silence of its worker, and no other is
-// placed: it is to be taken up again. One of a task that a person retries had ended.
+// abandoned reports whether the lease of an attempt's worker ended and no other attempt was placed:
+// the attempt must be resumed. The attempts of a task that a person retries have ended.
 func (j *simJudge) abandoned(worker string, k runKey) bool {
 	w := j.store.byID[k.id.Sweep]
 	if w == nil {

@@ -15,8 +15,8 @@ type Summary struct {
 	Definition string           `json:"definition"`
 	State      State            `json:"state"`
 	Reason     *string          `json:"reason"`
-	Waits      *string          `json:"waits"`     // why nothing can start now
-	Silent     *string          `json:"silent"`    // which of its workers are not heard of
+	Waits      *string          `json:"waits"`     // why no task can start now
+	Silent     *string          `json:"silent"`    // which of its workers send no heartbeat
 	Submitted  time.Time        `json:"submitted"` // UTC
 	Ended      *time.Time       `json:"ended"`
 	Ran        float64          `json:"ran"` // seconds in which workers had tasks of it; see Head

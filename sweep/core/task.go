@@ -15,13 +15,13 @@ type Task struct {
 	Cancelling bool       // a person cancelled it while a worker had it
 	Charged    task.Retry // retries that were used, by class of the attempt before
 	NotBefore  time.Time  // a pending task waits until then; zero: it does not wait
-	// Lapsed is what a pending task was when the lease of its worker ended, whose attempt may still
-	// run; Pending: no attempt of it may.
+	// Lapsed is the state of a pending task before the lease of its worker ended. Its attempt may
+	// still run. It is Pending for tasks without such an attempt.
 	Lapsed   task.State
 	Attempts int     // that are listed, not those that were returned; see docs/states.md
 	Attempt  Attempt // the newest attempt
 	Since    int     // the first attempt whose values count for the newest; 0: all do
-	Fresh    int     // the first attempt in whose folder a later one goes on; 0: any
+	Fresh    int     // the first attempt in whose folder a later one may continue; 0: any
 	Blocked  string  // why a pending task cannot be handed out now, for people; it is not kept
 }
 
@@ -31,8 +31,8 @@ func (t *Task) Retriable() bool {
 	return t.Cancelling || t.State.Terminal() && t.State != task.Succeeded
 }
 
-// countSince notes from which attempt on values count for the next one, which runs a revision: not
-// those of before one that failed with another.
+// countSince sets the first attempt whose values count for the next one, which runs a revision. If
+// the newest attempt failed with another revision, its values and all earlier ones do not count.
 func (t *Task) countSince(revision string) {
 	if o := t.Attempt.Outcome; o != nil && o.Failed() && t.Attempt.Revision != revision {
 		t.Since = t.Attempt.Number + 1

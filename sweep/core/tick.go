@@ -10,8 +10,8 @@ const (
 )
 
 // tick runs once a second, in a local run with a step that is due for another reason: it expires
-// leases, ends quarantines, chooses who gathers GPUs, and notifies followers why tasks wait and
-// which workers are silent.
+// leases, ends quarantines, chooses who gathers GPUs, and tells followers why tasks wait and which
+// workers are silent.
 func (c *Core) tick(q QueueStatus) {
 	if c.now.Sub(c.tickedAt) < tickInterval {
 		return

@@ -32,7 +32,7 @@ type worker struct {
 
 	awayReason string // why it counts as away; "": it does not
 	awaySince  time.Time
-	mustReturn bool   // it was away, and what waits there may be placed elsewhere
+	mustReturn bool   // it was away, and its queued tasks may have been rescheduled
 	leaving    string // the incarnation that signed off
 
 	otherVersion   int // the version of its messages, if it is not this program's; else 0
@@ -184,7 +184,7 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 		return // of a process that has ended, or that another has followed
 	}
 	c.refuseOlder(w)
-	back := w.awayReason != "" || w.seenAt.IsZero()
+	reconnected := w.awayReason != "" || w.seenAt.IsZero()
 	w.mustReturn = w.mustReturn || w.awayReason != "" || w.otherVersion > 0
 	if w.awayReason != "" || w.beat.Incarnation != h.Incarnation {
 		c.joined = append(c.joined, w)
@@ -200,7 +200,7 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	if c.options.Local || !w.registered() {
 		return
 	}
-	if back {
+	if reconnected {
 		c.takeUp(w)
 	}
 	c.repeatRequests(w)
@@ -265,7 +265,7 @@ func (c *Core) leave(h *task.Heartbeat) {
 	c.evict(w, away, "its worker "+h.Worker+" was stopped", SignedOff)
 }
 
-// takeUp takes up what lapsed of a worker.
+// takeUp resumes the lapsed attempts of a worker.
 func (c *Core) takeUp(w *worker) {
 	for _, a := range c.inOrder {
 		if len(a.ledger.lapsedOf(w.record.Name)) > 0 {

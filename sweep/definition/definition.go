@@ -91,7 +91,7 @@ type Task struct {
 	Flags string
 	// that takes the parameters; nil: none
 	File *task.File
-	// no or value: "--no-key" or "--key=false" for false; "": nothing
+	// how false is passed: no is "--no-key", value is "--key=false"; "": no flag
 	Switch  string
 	Timeout time.Duration // of one attempt; 0 is no limit
 	// from SIGTERM to SIGKILL; 0 kills at once

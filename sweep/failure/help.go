@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// pointer matches lines that only say where help, details or a log are.
+// pointer matches lines that only refer to help, details or a log.
 var pointer = regexp.MustCompile(`(?i)^ *(` +
 	`(use|pass|try|run|type|call|for|see)\b.*-h(elp\w*)?\b` +
 	`|(please )?(see|refer to|check the logs?)\b` +
@@ -13,8 +13,8 @@ var pointer = regexp.MustCompile(`(?i)^ *(` +
 	`|(a )?(complete|full) log\b` +
 	`)|\s--?help$`)
 
-// helpAt is where those of the last lines begin that only point at help or a log; len(lines): none
-// does. What stands below "usage" and is indented, or is a heading of that, is help, too.
+// helpAt returns the index of the first of the last lines that only refer to help or a log;
+// len(lines) if there are none. Indented lines below "usage", and their headings, are help, too.
 func helpAt(lines []string) int {
 	n := len(lines)
 	for left := n; left > 0; left = meaningful(lines[:n]) {
@@ -29,10 +29,11 @@ func helpAt(lines []string) int {
 	return n
 }
 
-// mostUsage is how many lines a program's usage may have.
+// mostUsage is the maximum number of lines of a program's usage.
 const mostUsage = 200
 
-// usageAt is where the usage begins that the last lines are; -1: they are none.
+// usageAt returns the index at which the usage at the end of lines begins; -1 if they do not end
+// with a usage.
 func usageAt(lines []string) int {
 	for i := len(lines) - 1; i >= max(0, len(lines)-mostUsage); i-- {
 		switch text := lines[i]; {

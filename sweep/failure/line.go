@@ -98,8 +98,8 @@ func line(lines []string) string {
 // mostDetails is how many indented lines may stand below the error that they are about.
 const mostDetails = 30
 
-// parent is the error that the last line, which is indented, stands below; "": there is none. The
-// details may have a heading.
+// parent returns the error above the last line, which is indented; "" if there is none. The details
+// may have a heading.
 func parent(lines []string) string {
 	for i := len(lines) - 1; i >= max(0, len(lines)-mostDetails) && lines[i] != ""; i-- {
 		switch {
@@ -119,8 +119,8 @@ func parent(lines []string) string {
 	return ""
 }
 
-// errorBefore is what lines say that reads as an error: the last of them, or what that stands below;
-// "": neither does.
+// errorBefore returns the line that reads as an error: the last one, or the one that it belongs to.
+// It returns "" if neither does.
 func errorBefore(lines []string) string {
 	if found := line(lines); saysError(found) {
 		return found
@@ -131,8 +131,8 @@ func errorBefore(lines []string) string {
 	return ""
 }
 
-// failedRule finds what Snakemake says of a rule whose program failed, if that is the last that is
-// said; -1: it is not. The program's own words stand before.
+// failedRule returns the index of Snakemake's last message, about a rule whose program failed; -1
+// if the output ends differently. The program's own output precedes it.
 func failedRule(lines []string) int {
 	at := outermost(lines)
 	if at >= 0 && strings.HasPrefix(lines[at], "Error in rule ") &&
@@ -142,7 +142,8 @@ func failedRule(lines []string) int {
 	return -1
 }
 
-// outermost is the last line that is not indented, if not many stand below it; -1: there is none.
+// outermost returns the index of the last line that is not indented, if few lines follow it; -1 if
+// there is none.
 func outermost(lines []string) int {
 	from := max(0, len(lines)-mostDetails)
 	at := lastOf(lines[from:], func(line string) bool { return line != "" && line[0] != ' ' })

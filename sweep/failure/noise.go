@@ -195,7 +195,7 @@ func isJobNote(line string) bool {
 	return false
 }
 
-// isTime reports whether a line is only when something was: "[Sat Nov 28 12:00:01 2026]".
+// isTime reports whether a line is only a time: "[Sat Nov 28 12:00:01 2026]".
 func isTime(text string) bool {
 	_, err := time.Parse("["+time.ANSIC+"]", text)
 	return err == nil

@@ -17,8 +17,8 @@ type traceback struct {
 	ignored    bool   // the program went on
 }
 
-// mostMessage is how many lines of an exception's message are taken for that. Messages with an array
-// in them, as torch's, have dozens.
+// mostMessage is the maximum number of lines of an exception's message. Messages that contain an
+// array, such as torch's, have dozens of lines.
 const mostMessage = 200
 
 const header = "Traceback (most recent call last):"
@@ -60,9 +60,9 @@ func lastTraceback(lines []string) (t traceback, ok bool) {
 	return t, true
 }
 
-// goesOn reports whether the message goes on in the line at its end so far. Behind a blank line it
-// does where it has said nothing yet, and where what follows is indented, as of paragraphs, or
-// neither reads as an error nor as a log: other text may be what the program said next.
+// goesOn reports whether the message continues in the line at its end so far. After a blank line it
+// continues if it is still empty, if the following text is indented, or if that text reads neither
+// as an error nor as a log. Other text may be later output of the program.
 func (t traceback) goesOn(lines []string) bool {
 	if lines[t.end] != "" {
 		return true

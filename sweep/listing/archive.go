@@ -23,10 +23,10 @@ type Archive struct {
 	// Stands, when set, corrects how a sweep stands: the store of a master that was killed has
 	// tasks as running that do not run.
 	Stands func(context.Context, *core.Head) error
-	// Waits, when set, tells which tasks of a sweep wait for a worker and why, by index, and what
-	// becomes of those that a silent worker has.
+	// Waits, when set, tells by index which tasks of a sweep wait for a worker and why, and what
+	// happens to those on silent workers.
 	Waits func(ctx context.Context, id string) (map[int64]string, error)
-	// Notices, when set, tells by id what sweeps wait for, and which of their workers are silent.
+	// Notices, when set, tells by id what sweeps wait for and which of their workers are silent.
 	Notices func(context.Context) (map[string]core.Notices, error)
 
 	unmatched int64 // 0: maxUnmatched
@@ -91,8 +91,8 @@ func (a *Archive) Sweeps(ctx context.Context, after string,
 	return all, nil
 }
 
-// completeHeads adds to how sweeps stand what the store does not know: why they wait, and which of
-// their workers are silent.
+// completeHeads adds to heads what is not stored: why sweeps wait, and which of their workers are
+// silent.
 func (a *Archive) completeHeads(ctx context.Context, heads ...*core.Head) error {
 	if a.Notices == nil || !slices.ContainsFunc(heads,
 		func(h *core.Head) bool { return h.Ended.IsZero() }) {

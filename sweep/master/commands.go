@@ -194,7 +194,7 @@ func (m *Master) Extend(ctx context.Context, id string, by api.Extension) error 
 }
 
 // Retry makes tasks pending again that ended other than well or are being cancelled: those of
-// indexes, or all; where they are fresh, in new folders.
+// indexes, or all. With fresh, they start in new folders.
 func (m *Master) Retry(ctx context.Context, id string, indexes []int64, fresh bool,
 	with api.Continuation) error {
 	return m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {

@@ -98,7 +98,7 @@ func TestASilentWorkerLosesItsTasksWhenItsLeaseEnds(t *testing.T) {
 			t.Fatalf("after the lease: %s", got)
 		}
 		s.stands("w1", core.WorkerAway)
-		h.beating(says("1", 1, busy(g))) // it was cut off only, and nobody else has the task
+		h.beating(says("1", 1, busy(g))) // it was only cut off, and the task was not rescheduled
 		s.stands("w1", core.WorkerReady)
 		s.becomes(id, core.Open, "1 queued, 1 running")
 		h.end(task.Success, g)
@@ -109,7 +109,7 @@ func TestASilentWorkerLosesItsTasksWhenItsLeaseEnds(t *testing.T) {
 	})
 }
 
-func TestASilentWorkerIsToldToStopWhatAnotherHas(t *testing.T) {
+func TestAReconnectedWorkerStopsRescheduledTasks(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
 		h := s.newHand("w1", 1)

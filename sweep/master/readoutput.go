@@ -162,7 +162,8 @@ func (m *Master) send(ctx context.Context, id task.ID, attempt int, read string,
 	return absent, err
 }
 
-// workerOf is the worker of an attempt that began, or, of 0, of the newest; "" when there is none.
+// workerOf returns the worker of an attempt that has started, for 0 of the newest one; "" if there
+// is none.
 func (m *Master) workerOf(ctx context.Context, id task.ID, attempt int) (worker string, err error) {
 	if err := m.core.HasTask(id); err != nil {
 		return "", err

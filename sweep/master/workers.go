@@ -19,7 +19,7 @@ func (m *Master) Blocked(ctx context.Context, id string) (waits map[int64]string
 	return waits, err
 }
 
-// Notices returns what sweeps wait for, and which of their workers are silent; see
+// Notices returns what sweeps wait for and which of their workers are silent; see
 // core.Core.Notices.
 func (m *Master) Notices(ctx context.Context) (all map[string]core.Notices, err error) {
 	err = m.query(ctx, func(context.Context) error { all = m.core.Notices(); return nil })

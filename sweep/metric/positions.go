@@ -14,7 +14,7 @@ type Point struct {
 	Value float64
 	Step  int64
 	Of    int64 // where its step was not printed, the number of values; else 0
-	// of which it is; 0: not known
+	// that the value comes from; 0: not known
 	Attempt int
 }
 
@@ -22,12 +22,13 @@ type Point struct {
 type Span struct {
 	Step, Of  int64  // of the final value, as of a Point
 	Low, High *Point // the least and the greatest, where they differ and no Take was chosen
-	// Attempt is that of the final value, where it is not the newest or several have values; or 0
+	// Attempt is the attempt that the final value comes from, if several have values or only an
+	// earlier one; else 0
 	Attempt int
 }
 
-// String returns "step 20", "value 2 of 3", or with the attempt "value 2 of 3, attempt 1"; of an
-// only value "attempt 1".
+// String returns "step 20" or "value 2 of 3", with the attempt "value 2 of 3, attempt 1", or for a
+// single value "attempt 1".
 func (s *Span) String() string {
 	text := Point{Step: s.Step, Of: s.Of}.String()
 	switch {
@@ -39,7 +40,7 @@ func (s *Span) String() string {
 	return text + ", " + s.AttemptText()
 }
 
-// AttemptText returns "attempt 1"; "" where none is to be told.
+// AttemptText returns "attempt 1", "" if Attempt is 0.
 func (s *Span) AttemptText() string {
 	if s.Attempt == 0 {
 		return ""
@@ -56,8 +57,8 @@ func (p Point) String() string {
 }
 
 // Spans are the metrics of a Final that have one, in JSON {"acc": [STEP]} or {"acc": [STEP, LOW,
-// STEP, HIGH, STEP]}. Behind it stand the numbers OF, in the same order, where one of them is not
-// 0, or the attempt stands behind them.
+// STEP, HIGH, STEP]}. If one of the numbers OF is not 0 or there is an attempt, the numbers OF
+// follow in the same order, and then the attempt.
 type Spans []FinalValue
 
 // Spans returns the metrics that have a span; nil when there are none.
@@ -208,8 +209,8 @@ func (f Final) Steps() (all Steps) {
 	return all
 }
 
-// Attempts returns the metrics of which it is told which attempt the final value is of, in JSON
-// {"acc": 1}; nil when there are none.
+// Attempts returns the attempts that final values come from, for those metrics that have one; in
+// JSON {"acc": 1}. It returns nil if there are none.
 func (f Final) Attempts() (all Steps) {
 	for _, m := range f {
 		if m.Span != nil && m.Span.Attempt != 0 {
@@ -219,7 +220,8 @@ func (f Final) Attempts() (all Steps) {
 	return all
 }
 
-// OfAttempts returns f with the attempts that stood beside it, after its steps and positions.
+// OfAttempts returns f with the attempts that were stored beside it. Call it after the steps and
+// positions were restored.
 func (f Final) OfAttempts(all Steps) Final {
 	f.joinByName(all, func(into, m *FinalValue) {
 		if into.Span != nil {

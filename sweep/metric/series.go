@@ -27,7 +27,7 @@ const nameUnit = 40
 // first MaxMetrics are ignored. The zero value is empty and ready; safe for concurrent use.
 type Series struct {
 	Rules   *Rules // which values are final; nil: those printed last
-	Attempt int    // of which samples are added: the newest
+	Attempt int    // that added samples come from: the newest
 
 	mu     sync.Mutex
 	order  []*metricSeries

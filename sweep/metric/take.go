@@ -37,7 +37,7 @@ func (t Take) Replaces(final, later float64) bool {
 
 // Values is what is remembered of all values of a metric. The zero value is of none.
 type Values struct {
-	Attempt                int // of which values are added
+	Attempt                int // that added values come from
 	Count                  int64
 	first, last, low, high Point // Of is the number of values so far where no step was printed
 }
@@ -80,8 +80,8 @@ func (v *Values) join(first, last, low, high Point, begin bool) {
 	}
 }
 
-// Final returns the value of a metric that counts. Newest is the newest attempt, whether it has
-// values or not; 0: it is not known.
+// Final returns the value of a metric that counts. Newest is the newest attempt, even if it has no
+// values; 0: not known.
 func (v *Values) Final(name string, take Take, newest int) FinalValue {
 	p := v.last
 	switch take {

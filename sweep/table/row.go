@@ -20,10 +20,10 @@ import (
 )
 
 // Row is one task of the results table. Its JSON names and their order are the contract of --json:
-// every field is always there, but for infinite, steps, positions and value_attempts, which stand
-// behind metrics where they say something; texts, numbers and times that are absent (empty or nil
-// here) are null, lists and objects are empty, never null. Text in JSON is as it is; writers of text
-// and CSV make control characters visible.
+// every field is always present except infinite, steps, positions and value_attempts, which follow
+// metrics if they are not empty. Absent texts, numbers and times (empty or nil here) are null;
+// lists and objects are empty, never null. Text in JSON is unchanged; writers of text and CSV make
+// control characters visible.
 type Row struct {
 	ID         string       `json:"id"` // "run_training-7/42"
 	Sweep      string       `json:"sweep"`

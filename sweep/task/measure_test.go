@@ -46,8 +46,8 @@ func TestKeepValues(t *testing.T) {
 	}
 }
 
-// A value is kept for a metric of which none is left and that is one still. A later one is kept for
-// none with another rule.
+// A value is kept for a metric that still exists and for which no value was found. It does not
+// replace a later value if the rule has changed.
 func TestKeepValuesOfSameRules(t *testing.T) {
 	t.Parallel()
 	m := task.Measured{Metrics: metric.Stored{{Name: "a", Value: 1}, {Name: "b", Value: 1},

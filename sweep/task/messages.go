@@ -35,7 +35,7 @@ type Attempt struct {
 
 	// Since is the first attempt whose values count for this one; 0: all do.
 	Since int `json:"since,omitempty"`
-	// Fresh is the first attempt in whose folder this one may go on; 0: in that of any.
+	// Fresh is the first attempt in whose folder this one may continue; 0: any.
 	Fresh int `json:"fresh,omitempty"`
 }
 
@@ -272,7 +272,7 @@ type Piece struct {
 	// identifies the file among all of a task
 	File   string `json:"file,omitempty"`
 	Absent bool   `json:"absent,omitempty"` // there is no such file, or none yet
-	// Gone is where the task's folder would be, if the worker has none; Absent then, too.
+	// Gone is the path of the task's folder if it does not exist. Absent is set then, too.
 	Gone  string `json:"gone,omitempty"`
 	Error string `json:"error,omitempty"` // why it cannot be read; for people
 
@@ -288,7 +288,7 @@ type Measure struct {
 	Metrics []metric.Rule `json:"metrics"`
 	// the newest attempt's program ended by itself; see [Outcome.Exited]
 	Exited bool `json:"exited,omitempty"`
-	Since  int  `json:"since,omitempty"` // as of the newest Attempt
+	Since  int  `json:"since,omitempty"` // Attempt.Since of the newest attempt
 	// its files may hold secrets: nothing is quoted from them
 	Hide bool `json:"hide,omitempty"`
 }
@@ -306,14 +306,14 @@ type Measured struct {
 	Incomplete []string `json:"incomplete,omitempty"`
 }
 
-// KeepValues gives metrics the values that the task had, had, where the files cannot have them any
-// more: gone are those of which no value was found, unless removed says that they are metrics no
-// longer, and kept those of which only a later value is left. The latter holds for incomplete
-// metrics with one of the rules, by which had was read; the others remain incomplete.
-func (m *Measured) KeepValues(had metric.Final, rules []metric.Rule,
+// KeepValues restores the task's previous values of metrics that can no longer be read. It returns
+// gone, the metrics for which no value was found, unless removed reports that tasks.yml no longer
+// has the metric, and kept, the incomplete metrics for which only a later value was found. Rules
+// are those with which previous was read: only their metrics are kept, others remain incomplete.
+func (m *Measured) KeepValues(previous metric.Final, rules []metric.Rule,
 	removed func(name string) bool) (kept, gone []string) {
 	all := slices.Clone(metric.Final(m.Metrics))
-	for _, before := range had {
+	for _, before := range previous {
 		name := before.Name
 		now := slices.IndexFunc(all, func(v metric.FinalValue) bool { return v.Name == name })
 		rule := slices.IndexFunc(rules, func(r metric.Rule) bool { return r.Name == name })

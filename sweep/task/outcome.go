@@ -89,8 +89,8 @@ func (o *Outcome) HostFault() bool {
 		o.Duration < maxHostFaultDuration
 }
 
-// Failed reports whether the program failed, by itself or for want of memory. It did not where it
-// was interrupted, or ran out of time.
+// Failed reports whether the program failed or ran out of memory. A program that was interrupted or
+// timed out did not fail.
 func (o *Outcome) Failed() bool { return o.Class == Error || o.Class == OutOfMemory }
 
 // Ran reports whether the program ran, to its end or until its time was over: so its host can run

@@ -144,8 +144,8 @@ func (r Recipe) ParameterNames() (names []string) {
 	return names
 }
 
-// NoArguments are the parameters for which a program gets no argument of their own: those in braces,
-// and the number of a repeat.
+// NoArguments returns the parameters that are not passed as separate arguments: those in braces and
+// the number of the repeat.
 func (r Recipe) NoArguments() []string {
 	names := r.ParameterNames()
 	if r.CountsRepeats && !slices.Contains(names, space.RepeatName) {

@@ -33,7 +33,7 @@ type Recipe struct {
 	// parameters.json.
 	ReadsParameters bool  `json:"environment,omitempty"`
 	File            *File `json:"file,omitempty"`
-	// CountsRepeats says that space.RepeatName counts repeats: it is no argument of the program.
+	// CountsRepeats says that space.RepeatName numbers the repeats and is not passed to the program.
 	CountsRepeats bool `json:"counts_repeats,omitempty"`
 }
 

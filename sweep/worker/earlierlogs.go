@@ -18,7 +18,7 @@ import (
 
 // earlierLogs returns the output files that earlier attempts left in a task's folder, oldest first.
 // Files of attempts that were killed before their number was known precede the first numbered ones
-// that are newer, and get their number.
+// that are newer, and get the same number.
 func earlierLogs(folder int) (all []earlierLog, err error) {
 	names, err := namesIn(folder)
 	if err != nil {
@@ -61,7 +61,7 @@ type earlierLog struct {
 	number   int
 	killed   bool
 	modified int64
-	attempt  int // of which it is
+	attempt  int // that printed it
 }
 
 // suffix returns how the names of its output files end.
@@ -82,8 +82,8 @@ func parseLogName(name, stream string) (l earlierLog, ok bool) {
 	return l, err == nil && n > 0 && name == stream+l.suffix()
 }
 
-// earlierMetrics returns the values that earlier attempts in a task's folder printed, from attempt
-// since on, read from their output files.
+// earlierMetrics returns the values that attempt since and later ones printed in a task's folder,
+// read from their output files.
 func earlierMetrics(ctx context.Context, folder int, rules *metric.Rules,
 	since int) (*metric.Series, error) {
 	all := &metric.Series{Rules: rules}

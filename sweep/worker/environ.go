@@ -22,7 +22,7 @@ import (
 func sweepEnviron(o Options, sweep string, r task.Recipe) (all []string) {
 	vars := expected(o)
 	for _, v := range o.Inherited {
-		// a parameter that a task does not have is not to come from somebody's shell
+		// a parameter that a task does not have must not come from the user's shell
 		if name, value, ok := strings.Cut(v, "="); ok && name != "" &&
 			!strings.HasPrefix(name, argv.Prefix) {
 			vars[name] = value

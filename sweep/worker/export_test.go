@@ -179,5 +179,5 @@ func FinalOfPart(dir string, rules []metric.Rule, most int64, printed string) (m
 // SpoolLine returns a line of a spool: text with its checksum.
 func SpoolLine(text string) string { return string(checksum([]byte(text))) + text + "\n" }
 
-// MaskText masks secrets, in all their forms, in a complete text.
+// MaskText masks all forms of secrets in a complete text.
 func MaskText(secret, text string) string { return textMask([]string{secret})(text) }

@@ -36,14 +36,14 @@ func LogFile(folder, stream string, attempt int) string {
 	return filepath.Join(folder, name)
 }
 
-// keptFolder returns where the folder of a task is kept when another attempt begins in a new one;
-// attempt is the newest that ran in it.
+// keptFolder returns the path to which a task's folder is renamed when another attempt starts in a
+// new one. Attempt is the newest that ran in the folder.
 func keptFolder(folder string, attempt int) string {
 	return fmt.Sprintf("%s.attempt-%d", folder, attempt)
 }
 
-// attemptFolder returns the folder in which an attempt of a task ran: the task's, or one that is
-// kept beside it. It is the task's for attempt 0.
+// attemptFolder returns the folder in which an attempt of a task ran: the task's own folder, or one
+// that is kept beside it. For attempt 0 it is the task's own.
 func attemptFolder(folder string, attempt int) string {
 	if fd, err := openFolder(folder); err == nil && attempt > 0 {
 		newest := newestIn(fd)
@@ -57,7 +57,7 @@ func attemptFolder(folder string, attempt int) string {
 	return folder
 }
 
-// maxKept is for how many numbers of attempts a folder is looked for.
+// maxKept is the maximum number of attempts for which a kept folder is searched.
 const maxKept = 1000
 
 // newestIn returns the number of the newest attempt in a task's folder.

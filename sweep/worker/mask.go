@@ -68,8 +68,8 @@ func textMask(secrets []string) func(string) string {
 	return nil
 }
 
-// formsOf returns the forms in which programs print values: whole, one line of a value, without
-// surrounding spaces, and escaped as in JSON and by Python's repr.
+// formsOf returns the forms in which programs print secrets: the whole value, single lines of it,
+// without surrounding spaces, and escaped as in JSON or by Python's repr.
 func formsOf(secrets []string) (forms []string) {
 	for _, secret := range secrets {
 		for _, text := range append(strings.Split(secret, "\n"), secret) {

@@ -52,7 +52,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestMaskedForms has programs print values in other forms than they have.
+// TestMaskedForms masks secrets that programs print in a different form.
 func TestMaskedForms(t *testing.T) {
 	t.Parallel()
 	const pem = "-----BEGIN KEY-----\nMIIEvQIBADANBg==\n  kqhkiG9w0BAQEF \n-----END KEY-----\n"

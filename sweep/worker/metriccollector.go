@@ -51,8 +51,8 @@ func (c *collector) add(stream string) func(metric.Sample) {
 	}
 }
 
-// resume starts with the values that earlier attempts printed, from attempt since on, and sends
-// them soon, because the program may print nothing.
+// resume starts with the values that attempt since and later ones printed, and sends them soon,
+// because the program may print nothing.
 func (c *collector) resume(ctx context.Context, dir string, since int) error {
 	folder, err := openFolder(dir)
 	if err != nil {

@@ -48,10 +48,10 @@ func (w *Worker) followFiles(i item, ws *folder.Workspace, metrics *collector) *
 	if m.err != nil {
 		return m
 	}
-	project, _ := w.o.Revision(i.job.recipe.Revision) // it is there: the folder has a copy
+	project, _ := w.o.Revision(i.job.recipe.Revision) // cannot fail: the folder is a copy of it
 	earlier := 0
 	if ws.Resumed {
-		earlier = i.attempt.Number // it was killed before its start was recorded
+		earlier = i.attempt.Number // the worker was killed before it recorded the start
 		if folder, err := openFolder(ws.Dir); err == nil {
 			if logs, _ := earlierLogs(folder); len(logs) > 0 {
 				earlier = logs[len(logs)-1].attempt

@@ -16,7 +16,7 @@ import (
 )
 
 // enterWorkspace prepares the working directory of an attempt. What an earlier attempt made stays;
-// its output files are renamed to carry its number. A fresh attempt has a new folder.
+// its output files are renamed to carry its number. A fresh attempt gets a new folder.
 func (j *job) enterWorkspace(ctx context.Context, a task.Attempt) (*folder.Workspace, error) {
 	dir := filepath.Join(j.folder, strconv.FormatInt(a.Index, 10))
 	if err := keepFolder(dir, a.Fresh); err != nil {
@@ -32,8 +32,8 @@ func (j *job) enterWorkspace(ctx context.Context, a task.Attempt) (*folder.Works
 	return ws, nil
 }
 
-// keepFolder renames the folder of a task if the attempts in it are older than attempt fresh, so
-// that the next one begins in a new folder.
+// keepFolder renames the folder of a task if all attempts in it are older than attempt fresh, so
+// that the next one starts in a new folder.
 func keepFolder(dir string, fresh int) error {
 	if fresh == 0 {
 		return nil
@@ -51,7 +51,7 @@ func keepFolder(dir string, fresh int) error {
 		return nil
 	}
 	to := keptFolder(dir, newest)
-	for n := 2; ; n++ { // the worker was killed before the new folder had its number
+	for n := 2; ; n++ { // the name is taken if the worker was killed before numbering a new folder
 		there, err := exists(to)
 		if !there {
 			return errors.Join(err, os.Rename(dir, to))

@@ -28,7 +28,7 @@ const candidates = ",\t;"
 
 func (r *csvReader) IsDocument() bool { return false }
 
-// Forget keeps the names: they are in the header.
+// Forget keeps the names, which are in the header.
 func (r *csvReader) Forget() { r.problems, r.nans, r.step = nil, 0, nil }
 
 func (r *csvReader) Problems() []string {

@@ -37,7 +37,7 @@ type Reader interface {
 	// IsDocument reports whether the file is one document, which is written anew when it changes,
 	// and not only added to.
 	IsDocument() bool
-	// Forget forgets problems, names and steps so far: what follows is of another program.
+	// Forget drops the problems, names and steps so far: the rest was written by another program.
 	Forget()
 	// Problems are what could not be read and why, for people.
 	Problems() []string

@@ -30,11 +30,11 @@ type builder struct {
 	clones   bool
 }
 
-// minItemsPerWorker is the minimum number of items that a goroutine makes.
+// minItemsPerWorker is the minimum number of items that a goroutine creates.
 const minItemsPerWorker = 64
 
-// makeAll makes the items in the empty folder base, folders first, and returns them. It stops when
-// ctx ends.
+// makeAll creates the items in the empty folder base, folders first, and returns them. It stops
+// when ctx ends.
 func (b *builder) makeAll(ctx context.Context, items []item, base string) ([]made, error) {
 	all := make([]made, len(items))
 	for i := range items {
@@ -66,7 +66,7 @@ func (b *builder) makeAll(ctx context.Context, items []item, base string) ([]mad
 	return all, errors.Join(errs...)
 }
 
-// make makes a file or link below base and returns its identity.
+// make creates a file or link below base and returns its identity.
 func (b *builder) make(it *item, base string) (identity, error) {
 	to := base + "/" + it.Path
 	target := it.Target

@@ -40,8 +40,8 @@ func TestUnreadableSnapshotIsNotReady(t *testing.T) {
 	must(t, s.enter(p, 1).Leave())
 }
 
-// TestFailedStartLeavesNothing lets the snapshot lack a file when an attempt starts beside what an
-// earlier one left.
+// TestFailedStartLeavesNothing starts an attempt from a snapshot with a missing file, in a folder
+// with files of an earlier attempt.
 func TestFailedStartLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)

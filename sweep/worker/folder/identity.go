@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity is what the file system says of an entry. As long as it is the same, nobody has touched
-// the entry: writing, replacing, renaming and changing its mode all change one of these.
+// identity is the file system's metadata of an entry. As long as it is the same, the entry is
+// untouched: writing, replacing or renaming the entry, or changing its mode, changes one of these.
 type identity struct {
 	Inode        uint64
 	Size         int64
@@ -44,7 +44,7 @@ func retry(f func() error) error {
 	}
 }
 
-// rename is os.Rename, which never replaces a folder, without that: the kernel replaces empty ones.
+// rename is os.Rename, except that it also replaces an empty folder.
 func rename(from, to string) error {
 	if err := retry(func() error { return unix.Rename(from, to) }); err != nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}

@@ -9,19 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// made is an entry that was made in a task's folder.
+// made is an entry that was created in a task's folder.
 type made struct {
 	Path string   `json:"p"` // relative to the task's folder
 	Dir  bool     `json:"d,omitempty"`
-	ID   identity `json:"i,omitzero"` // not of a folder
+	ID   identity `json:"i,omitzero"` // zero for folders
 }
 
-// cacheName is the folder in which Python keeps what it compiles of the modules beside it.
+// cacheName is the folder in which Python stores compiled versions of the modules beside it.
 const cacheName = "__pycache__"
 
-// removeUntouched removes from a task's folder what was made there and is untouched, the folders
-// that are empty then, and what Python compiled of the project's modules. A folder comes before
-// what it holds. Links that a program put in the place of folders are not followed.
+// removeUntouched removes the untouched entries from a task's folder, then empty folders, and the
+// compiled versions of the project's modules. In all, a folder precedes its entries. If a program
+// replaced a folder by a link, the link is not followed.
 func removeUntouched(dir string, all []made) error {
 	fd, err := openFolder(unix.AT_FDCWD, dir)
 	if err == unix.EACCES && os.Chmod(dir, copyMode) == nil { // the program shut it
@@ -36,12 +36,12 @@ func removeUntouched(dir string, all []made) error {
 	return removeIn(fd, dir, "", all)
 }
 
-// isReplaced reports whether there is no folder of a name any more.
+// isReplaced reports whether err means that a folder was removed or replaced.
 func isReplaced(err error) bool {
 	return err == unix.ENOENT || err == unix.ELOOP || err == unix.ENOTDIR
 }
 
-// removeIn is removeUntouched for what was made in one open folder.
+// removeIn is removeUntouched for the entries of one open folder.
 func removeIn(fd int, dir, prefix string, all []made) error {
 	python := false
 	var failed error
@@ -93,11 +93,11 @@ func removeFile(fd int, name string, id identity) error {
 	return err
 }
 
-// removeFolder removes what is untouched in a folder of an open folder, and the folder once it is
-// empty.
+// removeFolder removes the untouched entries of a folder in an open folder, and then the folder if
+// it is empty.
 func removeFolder(in int, dir, at, name string, all []made) error {
 	fd, err := openFolder(in, name)
-	if err == unix.EACCES { // the program shut it
+	if err == unix.EACCES { // the program changed its mode
 		if err = unix.Fchmodat(in, name, copyMode, 0); err == nil {
 			fd, err = openFolder(in, name)
 		}
@@ -114,7 +114,7 @@ func removeFolder(in int, dir, at, name string, all []made) error {
 	}
 	err = unlink(in, name, unix.AT_REMOVEDIR)
 	if err == unix.ENOTEMPTY || err == unix.EEXIST || isReplaced(err) {
-		return nil // it holds something of the task
+		return nil // it contains files of the task
 	}
 	return err
 }

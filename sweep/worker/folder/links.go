@@ -10,11 +10,11 @@ import (
 type Limits struct {
 	File  int64 // bytes of a file; larger ones are links
 	Bytes int64 // of all copies; beyond it, the files of the largest folders are links
-	Files int   // files, folders and links; beyond it, whole folders are one link each
+	Files int   // number of files, folders and links; beyond it, whole folders are links
 }
 
-// LimitsOf returns the limits for a file system: if it clones files, a copy takes no space and
-// almost no time, whatever its size.
+// LimitsOf returns the limits for a file system. If it clones files, sizes are not limited, because
+// a copy takes no space and almost no time.
 func LimitsOf(clones bool) Limits {
 	l := Limits{File: 16 << 20, Bytes: 256 << 20, Files: 20_000}
 	if clones {
@@ -26,8 +26,8 @@ func LimitsOf(clones bool) Limits {
 // maxSource is the maximum size of a source file in bytes.
 const maxSource = 1 << 20
 
-// sourceSuffixes are the suffixes of programs. They are linked last, because programs locate their
-// own folder by their path.
+// sourceSuffixes are the suffixes of source files. linkFiles never links them, and folders that
+// contain them are linked last, because programs locate their own folder by their path.
 var sourceSuffixes = []string{".py", ".pyx", ".ipynb", ".sh", ".bash", ".r", ".R", ".jl", ".lua",
 	".pl", ".rb", ".js", ".ts", ".m",
 	".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".go", ".rs"}
@@ -37,7 +37,7 @@ func isSource(n *node) bool {
 		(n.Executable || slices.Contains(sourceSuffixes, path.Ext(n.name)))
 }
 
-// chooseLinks turns what is too much to copy into links.
+// chooseLinks turns copies into links until the limits are met.
 func chooseLinks(root *node, l Limits) {
 	folders := []*node{root}
 	var over int64
@@ -108,10 +108,10 @@ func count(n *node) int64 {
 	return n.weight
 }
 
-// linkFolder turns one folder below n into a single link, the one with the most entries, and
-// returns by how many entries there are fewer; 0 if there is none. Of a folder that has more than
-// half of its entries in one of its folders it takes that one. Folders with source files in them
-// are taken if sources says so.
+// linkFolder turns the folder with the most entries below n into a single link. It returns the
+// number of entries saved, 0 if no folder can be linked. If a folder has more than half of its
+// entries in one of its folders, that one is linked instead. Folders with source files are linked
+// only if sources is true.
 func linkFolder(n *node, sources bool) (saved int64) {
 	folders := slices.Clone(n.children)
 	folders = slices.DeleteFunc(folders, func(c *node) bool {

@@ -99,8 +99,8 @@ func change(t testing.TB, r *rand.Rand, root string, touched map[string]bool) {
 	}
 }
 
-// leftOver returns what is to be left of a folder: what was not there at the start of the attempt,
-// or was touched.
+// leftOver returns the expected content of a folder after an attempt: entries that did not exist at
+// its start, or were touched.
 func leftOver(start, now map[string]string, touched map[string]bool) map[string]string {
 	left := map[string]string{}
 	for name, text := range now {

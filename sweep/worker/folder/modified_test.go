@@ -120,7 +120,7 @@ func TestStaleCopiesAreRemoved(t *testing.T) {
 	if err != nil || len(records) != 1 {
 		t.Fatal(records, err)
 	}
-	// another was made when the worker was killed
+	// the worker was killed while it wrote another record
 	must(t, errors.Join(os.MkdirAll(s.path("outputs/.prepared-w1/9/data"), 0o700),
 		os.WriteFile(s.path("outputs/.prepared-w1/9.json"), []byte(`{"dir":"/`), 0o600)))
 	s.store.Recover()
@@ -141,7 +141,7 @@ func TestStaleCopiesAreRemoved(t *testing.T) {
 	must(t, c.Leave())
 }
 
-// BenchmarkWorkspace is a task's folder, made and taken away.
+// BenchmarkWorkspace creates a task's folder and removes its copy.
 func BenchmarkWorkspace(b *testing.B) {
 	for name, files := range map[string]int{"2 files": 0, "1500 files": 1500} {
 		b.Run(name, func(b *testing.B) {

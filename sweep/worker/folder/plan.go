@@ -81,7 +81,7 @@ type node struct {
 	// must not become a link
 	mustBeFolder bool
 	children     []*node
-	// while links are chosen
+	// used while links are chosen
 	weight int64
 }
 

@@ -45,7 +45,7 @@ func entries(t testing.TB, texts ...string) (all []folder.Entry) {
 	return all
 }
 
-// TestPlans uses limits of 1,000 bytes, of which no file has more than 800, and 30 entries.
+// TestPlans uses limits of 800 bytes per file, 1,000 bytes in total, and 30 entries.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	limits := folder.Limits{File: 800, Bytes: 1000, Files: 30}
@@ -78,22 +78,22 @@ func TestPlans(t *testing.T) {
 			"small/a=300", "data/raw/a=600", "data/raw/b=600", "data/raw/read.py", "data/readme"},
 			want: []string{"data/", "data/raw/", "data/raw/a @", "data/raw/b @",
 				"data/raw/read.py", "data/readme", "small/", "small/a", "train.py"}},
-		{name: "programs are copied whatever their size in all", files: []string{"a.py=600",
+		{name: "source files are copied whatever their total size", files: []string{"a.py=600",
 			"b.py=500", "data/x=100"}, want: []string{"a.py", "b.py", "data/", "data/x @"}},
-		{name: "of too many entries the largest folder is one link", files: []string{"data/*25=1",
+		{name: "with too many entries the largest folder is one link", files: []string{"data/*25=1",
 			"more/*20=1", "train.py"}, want: []string{"data @", "more/ 20", "train.py"}},
-		{name: "too many entries, most in one folder of a folder", files: []string{
+		{name: "too many entries, most of them in one subfolder", files: []string{
 			"data/raw/*35=1", "data/index=1", "train.py"},
 			want: []string{"data/", "data/index", "data/raw @", "train.py"}},
 		{name: "a folder of equal parts is one link", files: []string{"data/a/*12=1",
 			"data/b/*12=1", "data/c/*12=1", "train.py"}, want: []string{"data @", "train.py"}},
-		{name: "folders with programs come last", files: []string{"pkg/*30=1", "pkg/a.py",
+		{name: "folders with source files are linked last", files: []string{"pkg/*30=1", "pkg/a.py",
 			"data/*5=1"}, want: []string{"data @", "pkg @"}},
 		{name: "the working directory never is a link", rules: folder.Rules{Workdir: "data/here"},
 			files: []string{"data/here/*35=1", "data/b=1"}, want: []string{"data/", "data/b",
 				"data/here/ 35"}},
-		{name: "nor is a folder with a copy", rules: folder.Rules{Copy: []string{"data/00001"}},
-			files: []string{"data/*35=1"}, want: []string{"data/ 35"}},
+		{name: "nor is a folder with a file that copy names",
+			rules: folder.Rules{Copy: []string{"data/00001"}}, files: []string{"data/*35=1"}, want: []string{"data/ 35"}},
 		{name: "link", rules: folder.Rules{Link: []string{"data", "w.bin"},
 			Copy: []string{"data/own"}},
 			files: []string{"data/a", "data/own", "w.bin", "x"}, want: []string{"data/", "data/a @",

@@ -14,15 +14,16 @@ import (
 // recordSuffix is the suffix of records.
 const recordSuffix = ".json"
 
-// record says what was made in the folder of a task, for the worker that follows on a killed one.
-// It is written before the copy gets there.
+// record lists the entries created in the folder of a task, for the worker that is started after
+// one was killed. It is written before the copy is moved to the folder.
 type record struct {
 	Dir  string `json:"dir"`
 	Made []made `json:"made"`
 }
 
-// place is where one attempt's copy is made, and the file of its record beside it. Attempts use it
-// one after another: writing to an open file costs less than making one.
+// place is the path at which one attempt's copy is made, with the file of its record beside it.
+// Attempts use a place one after another, because writing to an open file is cheaper than creating
+// one.
 type place struct {
 	path   string
 	record *os.File
@@ -62,7 +63,7 @@ func (s *Store) nextPlace() (p *place, isNew bool) {
 	return &place{path: filepath.Join(s.o.Home, strconv.Itoa(s.placesMade))}, true
 }
 
-// returnPlace makes a place free for another attempt.
+// returnPlace makes a place available to another attempt.
 func (s *Store) returnPlace(p *place) error {
 	if _, err := p.record.WriteAt([]byte{'\n'}, 0); err != nil {
 		return errors.Join(err, p.record.Close())
@@ -73,7 +74,7 @@ func (s *Store) returnPlace(p *place) error {
 	return nil
 }
 
-// write writes a record: its first line.
+// write writes a record as the first line of the file.
 func (p *place) write(r record) error {
 	text, err := json.Marshal(r)
 	if err == nil {
@@ -82,8 +83,8 @@ func (p *place) write(r record) error {
 	return err
 }
 
-// readRecord reads a record. Its Dir is "" if there is none, or if it was not written to its end,
-// and so before the copy reached the task's folder.
+// readRecord reads a record. Its Dir is "" if there is none or if it is incomplete; then the copy
+// was not moved to the task's folder yet.
 func readRecord(path string) (r record, err error) {
 	text, err := os.ReadFile(path)
 	line, _, _ := bytes.Cut(text, []byte{'\n'})
@@ -93,8 +94,8 @@ func readRecord(path string) (r record, err error) {
 	return r, err
 }
 
-// Recover takes copies out of the folders of tasks in which a killed worker left them. Call it
-// before attempts start.
+// Recover removes the copies that a killed worker left in the folders of tasks. Call it before
+// attempts start.
 func (s *Store) Recover() {
 	entries, err := os.ReadDir(s.o.Home)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,8 +109,8 @@ func (s *Store) Recover() {
 				failed = removeUntouched(r.Dir, r.Made)
 			}
 			if failed != nil { // the record stays for the next start
-				s.o.Log.Warn("what a task left unchanged is still in its folder", "folder", r.Dir,
-					"error", failed)
+				s.o.Log.Warn("cannot remove untouched files from the folder of a task",
+					"folder", r.Dir, "error", failed)
 				continue
 			}
 		}

@@ -268,7 +268,7 @@ func (s *snapshot) compare(l *listing) *ModifiedError {
 			return &ModifiedError{Path: e.Path, Removed: true}
 		case now == l.ids[i]:
 		case e.Kind == File && now.sameContent(l.ids[i]):
-			// another snapshot shares it, or shared it before
+			// only its number of links changed: another snapshot shares it, or did before
 		case e.Kind == Dir:
 			if added == nil && now.Mtime != l.ids[i].Mtime {
 				added = &ModifiedError{Path: e.Path, Added: true}

@@ -28,7 +28,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Store has the projects that attempts get copies of.
+// Store contains the projects that attempts get copies of.
 type Store struct {
 	o Options
 
@@ -40,7 +40,7 @@ type Store struct {
 	snapshots map[string]*snapshot // by revision
 	// those that may still be in use although they are not in snapshots, by revision
 	evicted    map[string]weak.Pointer[snapshot]
-	places     []*place // that no attempt uses
+	places     []*place // unused ones
 	placesMade int
 }
 
@@ -198,8 +198,8 @@ func (s *Store) Close() (err error) {
 	return errors.Join(err, remove(s.o.Home))
 }
 
-// remove removes what may be gone already, with all outputs, and keeps a folder with records for
-// the next start.
+// remove is os.Remove without an error if the path does not exist, as the outputs may have been
+// deleted, or is a folder with records, which stay for the next start.
 func remove(path string) error {
 	err := os.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) {

@@ -20,7 +20,7 @@ type Workspace struct {
 
 	project    *Project
 	place      *place
-	made       []made // what is in Dir
+	made       []made // the entries created in Dir
 	generation int
 	// CheckSnapshot has returned an error
 	reported bool
@@ -29,8 +29,8 @@ type Workspace struct {
 // copyMode is the mode of a task's folder: it is private to the attempt.
 const copyMode = 0o700
 
-// Enter prepares the folder of a task. What an earlier attempt made stays, and what was removed as
-// untouched is put back beside it. Call Leave when no process of the attempt is alive.
+// Enter prepares the folder of a task. Files of an earlier attempt stay, and the project's files
+// are copied beside them. Call Leave when no process of the attempt is alive.
 func (p *Project) Enter(ctx context.Context, dir string) (w *Workspace, err error) {
 	w = &Workspace{Dir: dir, Workdir: filepath.Join(dir, p.rules.Workdir), project: p}
 	if w.generation, err = p.snapshot.ready(ctx, p.store.o.Rebuild); err != nil {
@@ -53,7 +53,7 @@ func (p *Project) Enter(ctx context.Context, dir string) (w *Workspace, err erro
 	return w, nil
 }
 
-// make makes the copy in a folder of its own.
+// make creates the copy in a separate folder.
 func (w *Workspace) make(ctx context.Context) error {
 	err := os.Mkdir(w.place.path, copyMode)
 	if errors.Is(err, fs.ErrNotExist) { // somebody removed the outputs
@@ -103,11 +103,11 @@ func (w *Workspace) moveIn(ctx context.Context) error {
 	return w.merge(ctx)
 }
 
-// merge adds the copy to what is in the task's folder.
+// merge adds the copy to the existing content of the task's folder.
 func (w *Workspace) merge(ctx context.Context) error {
 	moving := slices.Clone(w.made)
 	for i := range moving {
-		moving[i].ID.Ctime = 0 // moving an entry changes it
+		moving[i].ID.Ctime = 0 // moving an entry changes its ctime
 	}
 	if err := w.place.write(record{w.Dir, moving}); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (w *Workspace) merge(ctx context.Context) error {
 		switch info, err := os.Lstat(w.Dir + "/" + it.Path); {
 		case err == nil && info.IsDir() && it.method == methodDir:
 			there = append(there, all[i])
-			i++ // what is in it comes next
+			i++ // its entries come next
 			continue
 		case errors.Is(err, fs.ErrNotExist):
 			moved, err := w.moveItems(ctx, items[i:it.end], all[i:it.end])
@@ -130,7 +130,7 @@ func (w *Workspace) merge(ctx context.Context) error {
 			there = append(there, moved...)
 		case err != nil:
 			return err
-		} // else it is the task's own
+		} // else it belongs to the task
 		i = it.end
 	}
 	w.made = there
@@ -173,8 +173,8 @@ func (w *Workspace) Leave() error {
 	}
 	if err != nil { // the record stays for the next start
 		_ = w.place.record.Close()
-		w.project.store.o.Log.Warn("what a task left unchanged is still in its folder", "folder",
-			w.Dir, "error", err)
+		w.project.store.o.Log.Warn("cannot remove untouched files from the folder of a task",
+			"folder", w.Dir, "error", err)
 	}
 	return written
 }

@@ -148,8 +148,8 @@ func tree(t testing.TB, root string) map[string]string {
 	return all
 }
 
-// TestWorkingCopyKeepsOnlyChanges lets attempts do anything to their copies: what they touched
-// stays, and the next task has the project as it is.
+// TestWorkingCopyKeepsOnlyChanges changes copies in arbitrary ways: touched entries stay, and the
+// next task gets an unchanged copy of the project.
 func TestWorkingCopyKeepsOnlyChanges(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
@@ -220,8 +220,8 @@ func TestWorkingCopyKeepsOnlyChanges(t *testing.T) {
 	}
 }
 
-// waitTick returns once a change has another time than what is in a folder: the clocks of file
-// systems advance in ticks of some milliseconds.
+// waitTick returns once a new change gets a later time than the entries of a folder: the clocks of
+// file systems advance in ticks of some milliseconds.
 func waitTick(t *testing.T, dir string) {
 	t.Helper()
 	stamp := func() time.Time {
@@ -252,14 +252,14 @@ func sameTimes(t *testing.T, snapshot, dir string) {
 	}))
 }
 
-// TestEqualContentIsTheTasks has a task write files that equal those of the project.
-func TestEqualContentIsTheTasks(t *testing.T) {
+// TestFilesWithEqualContentStay writes files whose content equals that of the project's files.
+func TestFilesWithEqualContentStay(t *testing.T) {
 	t.Parallel()
 	write := func(path, text string) error { return os.WriteFile(path, []byte(text), 0o644) }
 	for name, do := range map[string]func(path string) error{
-		"written anew":   func(path string) error { return write(path, "weights") },
-		"removed before": func(path string) error { return errors.Join(os.Remove(path), write(path, "weights")) },
-		"put in its place": func(path string) error {
+		"rewritten":     func(path string) error { return write(path, "weights") },
+		"removed first": func(path string) error { return errors.Join(os.Remove(path), write(path, "weights")) },
+		"replaced": func(path string) error {
 			return errors.Join(write(path+".tmp", "weights"), os.Rename(path+".tmp", path))
 		},
 	} {
@@ -268,7 +268,7 @@ func TestEqualContentIsTheTasks(t *testing.T) {
 			s := newStand(t)
 			s.snapshot("r1", map[string]string{"out/model.pt": "weights", "out/x": "x"})
 			p := s.project("r1", folder.Rules{})
-			for range 2 { // the second finds the first's
+			for range 2 { // the second attempt finds the file of the first
 				c := s.enter(p, 0)
 				waitTick(t, c.Dir)
 				must(t, do(c.Dir+"/out/model.pt"))
@@ -279,9 +279,9 @@ func TestEqualContentIsTheTasks(t *testing.T) {
 	}
 }
 
-// TestWhatAProgramMoved has a program move folders of its copy and put links in their place: what
-// is elsewhere stays.
-func TestWhatAProgramMoved(t *testing.T) {
+// TestLinksInPlaceOfFoldersAreNotFollowed moves folders of a copy elsewhere and replaces them by
+// links: the moved files stay.
+func TestLinksInPlaceOfFoldersAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "/data"} {
 		s := newStand(t)
@@ -311,8 +311,8 @@ func TestReadOnlyFoldersAreEmptied(t *testing.T) {
 	differs(t, map[string]string{"result": ""}, tree(t, c.Dir))
 }
 
-// TestCompiledModulesAreNoOutput has Python leave what it compiles beside modules.
-func TestCompiledModulesAreNoOutput(t *testing.T) {
+// TestCompiledModulesAreRemoved creates folders of compiled modules as Python does.
+func TestCompiledModulesAreRemoved(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	s.snapshot("r1", map[string]string{"train.py": "p", "net/layers.py": "p", "data/x": "x"})
