@@ -267,12 +267,12 @@ func parseDuration(text string) (d time.Duration, p problem) {
 	return d, p
 }
 
-// leastLease is the shortest lease that a master takes: workers send a heartbeat every 2 s.
-const leastLease = 5 * time.Second
+// minLease is the minimum lease that a master accepts: workers send a heartbeat every 2 s.
+const minLease = 5 * time.Second
 
 func parseLease(text string) (time.Duration, problem) {
 	d, p := parseDuration(text)
-	if p.text == "" && d < leastLease {
+	if p.text == "" && d < minLease {
 		p = problem{text: text + " is too short",
 			remedy: "write 5s or more: workers send a heartbeat every 2s"}
 	}

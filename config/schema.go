@@ -48,7 +48,7 @@ type Options struct {
 	MonitorPort   int          `yaml:"monitor-port" number:"1-65535 a port" unset:"5555, or the next that is free" help:"PORT of the monitor"`
 	// DrainTimeout is 0 for no limit.
 	DrainTimeout time.Duration `yaml:"drain-timeout" is:"duration" default:"10m" help:"TIME that a replaced or removed worker may take to finish its tasks; 0: no limit"`
-	Lease        time.Duration `yaml:"lease" is:"lease" default:"2m" help:"TIME that a host may be silent before its tasks go to others"`
+	Lease        time.Duration `yaml:"lease" is:"lease" default:"2m" help:"reschedule a host's tasks after TIME without a heartbeat"`
 }
 
 // HostOptions are those of a single host, below overrides. Keys with the tag ssh say how it is

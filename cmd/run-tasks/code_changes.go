@@ -41,13 +41,14 @@ func codeOf(t definition.Task, spaces ...*space.Space) projects.Code {
 	return c
 }
 
-// compared says what --missing goes by.
+// compared returns a note about what --missing compares.
 func (g gap) compared() string {
-	files := "all files but tables, documents, pictures and logs that it does not name"
+	const compared = "compared the command and its code: "
 	if len(g.code.Only) > 0 {
-		files = enumerated(g.code.Only)
+		return compared + enumerated(g.code.Only) + " (set by code: in tasks.yml)"
 	}
-	return "compared: the command, and as its code " + files + " (code: in tasks.yml)"
+	return compared + "all files except tables, documents, pictures and logs that the command " +
+		"does not name (set code: in tasks.yml to change this)"
 }
 
 // codeNow is what a definition counts as code now, for a sweep that goes on with a project's

@@ -170,15 +170,15 @@ func (c *command) resumeCommand() *cliv2.Command {
 func (c *command) retryCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "retry", ArgsUsage: "[SWEEP | SWEEP/INDEX...]", Action: c.retry,
 		Usage: "run failed and cancelled tasks again", Flags: append(append(runFlags(),
-			updateFlags()...), cli.Switch("fresh", "begin in new folders; those of the earlier "+
-			"attempts are kept beside them as INDEX.attempt-N")),
-		Description: `Without --fresh a task goes on in its folder, with what the earlier attempts
-left there.
+			updateFlags()...), cli.Switch("fresh", "start tasks in new folders; the folders of "+
+			"earlier attempts are renamed to INDEX.attempt-N")),
+		Description: `Without --fresh, a task continues in its folder, which contains the files of
+earlier attempts.
 
 EXAMPLES:
    # after a fix in the code
    run-tasks retry --updated
-   # without the files of the earlier attempts
+   # in new folders, without the files of earlier attempts
    run-tasks retry --updated --fresh
    # only these tasks
    run-tasks retry run_training-1/7 run_training-1/9`}

@@ -19,7 +19,7 @@ const excludedShown = 5
 
 // noteExcluded tells what a .gitignore leaves out of a project, as most who wrote one thought of
 // git only, and warns where tasks are told of it. What lies in outputs tasks would not see with any
-// rules. It reports whether anything is left out.
+// rules. It reports whether any file is excluded.
 func (c *command) noteExcluded(m *projects.Manifest, r core.Record) bool {
 	rules := folder.RulesOf(r.Recipe)
 	left := slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
@@ -30,18 +30,18 @@ func (c *command) noteExcluded(m *projects.Manifest, r core.Record) bool {
 	return len(left) > 0
 }
 
-// noteExcludedNow is noteExcluded of a sweep that goes on, where its project is here.
+// noteExcludedNow is noteExcluded for a sweep that is continued, if its project is on this machine.
 func (c *command) noteExcludedNow(ctx context.Context, p currentProject) {
 	if p.file == nil {
 		return
 	}
 	m, err := projects.List(ctx, p.dir)
 	if err != nil {
-		return // who takes the files says so
+		return // taking the snapshot reports the error
 	}
 	if s := p.sweep; c.noteExcluded(m, p.record(s.Record)) && !p.updated {
-		c.print([]string{fmt.Sprintf("%s runs the files that it was submitted with; with more of "+
-			"them: %s retry --updated %s", s.ID, c.self, s.ID)})
+		c.print([]string{fmt.Sprintf("%s uses the files it was submitted with; to use the current "+
+			"files: %s retry --updated %s", s.ID, c.self, s.ID)})
 	}
 }
 

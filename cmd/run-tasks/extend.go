@@ -117,8 +117,8 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 		return e, e.now.unreadable(err)
 	}
 	if p.space.Counted() && !r.Recipe.CountsRepeats {
-		return e, cli.Wrong("submit it as a sweep of its own", "%s was submitted without a number "+
-			"of repeats, and cannot be extended by one", s.ID)
+		return e, cli.Wrong("submit a new sweep", "%s was submitted without a number of repeats, "+
+			"and extend cannot add one", s.ID)
 	}
 	e.notes = append(p.notes, e.now.notes()...)
 	if r.Overrides != nil {

@@ -68,44 +68,45 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 		fmt.Fprintln(c.stderr, "interrupted; run it again to continue")
 		return cli.Code(cli.Interrupted)
 	}
-	gone := w.gone(done)
+	missing := w.missingFolders(done)
 	some := slices.ContainsFunc(done, func(d infra.Fetched) bool { return d.Files+d.Had > 0 })
-	if err == nil && gone == nil && len(w.Files) > 0 && !some {
+	if err == nil && missing == nil && len(w.Files) > 0 && !some {
 		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("no output of the selected tasks of "+
 			"%s matches %s", s.ID, enumerated(w.Files)),
 			Remedy: "patterns are as in a .gitignore file, below the task's folder; without " +
 				"--files everything is copied"}
 	}
-	if (err != nil || gone != nil) && !ctx.Bool("json") {
-		// of a host from which nothing came nothing is said
+	if (err != nil || missing != nil) && !ctx.Bool("json") {
+		// a host from which nothing was copied gets no line
 		done = slices.DeleteFunc(done, func(d infra.Fetched) bool {
 			return d.Files+d.Had == 0 && len(d.Skipped) == 0
 		})
 	}
-	var lacking error
+	var unmatched error
 	if err == nil && ctx.Int("top") > 0 && len(w.Files) > 0 {
-		lacking = w.lacking(done)
+		unmatched = w.unmatchedTasks(done)
 	}
 	return errors.Join(c.printFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done),
-		failedFetch(err), gone, lacking)
+		failedFetch(err), missing, unmatched)
 }
 
-// gone says which tasks began, and have no folder on their hosts any more.
-func (w fetchPlan) gone(done []infra.Fetched) error {
+// missingFolders returns an error that names the tasks that have started but whose folders no
+// longer exist on their hosts; nil if there are none.
+func (w fetchPlan) missingFolders(done []infra.Fetched) error {
 	var texts []string
 	for _, d := range done {
 		var ids []string
 		first := ""
-		for _, i := range d.Gone {
+		for _, i := range d.MissingFolders {
 			if w.begun[i] {
 				first = cmp.Or(first, path.Join(d.Folder, strconv.FormatInt(i, 10)))
 				ids = append(ids, task.ID{Sweep: w.Sweep, Index: i}.String())
 			}
 		}
 		if n := len(ids); n > 0 {
-			texts = append(texts, fmt.Sprintf("the %s of %s %s gone from %s: %s%s",
-				pick(n, "folder", "folders"), enumeratedFirst(ids), pick(n, "is", "are"), d.Host,
-				first, pick(n, "", ", ...")))
+			texts = append(texts, fmt.Sprintf("the %s of %s no longer %s on %s: %s%s",
+				pick(n, "folder", "folders"), enumeratedFirst(ids), pick(n, "exists", "exist"),
+				d.Host, first, pick(n, "", ", ...")))
 		}
 	}
 	if len(texts) == 0 {
@@ -115,12 +116,12 @@ func (w fetchPlan) gone(done []infra.Fetched) error {
 	return &cli.Error{Code: cli.Failed, Err: errors.New(strings.Join(texts, "\n"))}
 }
 
-// lacking returns an error that names the tasks of which no file was chosen: who fetches the best
-// tasks wants something of each.
-func (w fetchPlan) lacking(done []infra.Fetched) error {
+// unmatchedTasks returns an error that names the tasks of which no file matches; nil if there are
+// none. Users who fetch the best tasks expect files of each.
+func (w fetchPlan) unmatchedTasks(done []infra.Fetched) error {
 	has := map[int64]bool{}
 	for _, d := range done {
-		for _, index := range slices.Concat(d.Tasks, d.Gone) {
+		for _, index := range slices.Concat(d.Tasks, d.MissingFolders) {
 			has[index] = true
 		}
 	}
@@ -138,8 +139,8 @@ func (w fetchPlan) lacking(done []infra.Fetched) error {
 	slices.SortFunc(names, human.CompareNatural)
 	return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("%s: no output matches %s",
 		enumeratedFirst(names), enumerated(w.Files)),
-		Remedy: "those of the others were copied; to copy everything of it: run-tasks fetch " +
-			names[0] + " --to FOLDER"}
+		Remedy: "matching files of the other tasks were copied; to copy all files of a task: " +
+			"run-tasks fetch " + names[0] + " --to FOLDER"}
 }
 
 // checkFetch validates the arguments and options of fetch.

@@ -19,7 +19,7 @@ import (
 type fetchPlan struct {
 	infra.Outputs
 	hosts map[string][]int64 // tasks
-	begun map[int64]bool     // of them, which left a folder
+	begun map[int64]bool     // whether a task has started, and so had a folder
 	// combinations is how many of a sweep that repeats them --top chose; 0: it chose tasks.
 	combinations int
 }

@@ -47,7 +47,7 @@ func (h *localFolder) logs(ctx context.Context, l outputQuery) error {
 	}
 }
 
-// noOutput says why a task has no output at a path.
+// noOutput returns an error that says why a task has no output at a path.
 func (h *localFolder) noOutput(ctx context.Context, id task.ID, path string) error {
 	t, err := h.Task(context.WithoutCancel(ctx), id.Sweep, id.Index)
 	folder := local.TaskFolder(id)
@@ -55,13 +55,13 @@ func (h *localFolder) noOutput(ctx context.Context, id task.ID, path string) err
 	case err != nil:
 		return err
 	case began(t) && !exists(folder):
-		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("the folder of %s is gone: there is "+
-			"no %s", id, folder)}
+		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("the folder of %s no longer exists: %s",
+			id, folder)}
 	}
 	return cli.Wrong("", "%s has printed nothing: there is no %s", id, path)
 }
 
-// began reports whether an attempt of a task began: then it had a folder.
+// began reports whether an attempt of a task has started. If so, the task had a folder.
 func began(t api.Task) bool {
 	return slices.ContainsFunc(t.Attempts, func(a api.Attempt) bool { return a.Started != nil })
 }
@@ -74,26 +74,26 @@ type tail struct {
 	to   io.Writer // nil: nothing is copied
 }
 
-// copied is how much is copied before it is looked whether that is still wanted, in bytes.
-const copied = 4 << 20
+// copyChunk is how many bytes are copied between checks of the context.
+const copyChunk = 4 << 20
 
-// copy writes what is new, until ctx ends.
+// copy writes what was appended since the last call, until ctx ends.
 func (t *tail) copy(ctx context.Context) error {
 	for t.to != nil {
 		if t.file != nil {
 			replaced := t.replaced() // before reading: what stands there now is all of the old file
-			n, err := io.CopyN(t.to, t.file, copied)
+			n, err := io.CopyN(t.to, t.file, copyChunk)
 			switch {
 			case ctx.Err() != nil:
 				return nil
-			case err == nil && n == copied:
+			case err == nil && n == copyChunk:
 				continue
 			case err != io.EOF || !replaced:
 				return ignoreEOF(err)
 			}
 			t.close()
 		}
-		// a pipe that a task put there would wait for a writer
+		// opening a pipe that a task put there would block until it has a writer
 		f, err := os.OpenFile(t.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -102,7 +102,7 @@ func (t *tail) copy(ctx context.Context) error {
 		}
 		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 			return errors.Join(err, f.Close(), &cli.Error{Code: cli.Failed,
-				Err: fmt.Errorf("%s is no file: the task replaced it", t.path)})
+				Err: fmt.Errorf("%s is not a regular file: the task replaced it", t.path)})
 		}
 		t.file = f
 	}

@@ -46,7 +46,7 @@ func (c *command) logs(ctx *cliv2.Context) error {
 		return err
 	case <-work.Done():
 	}
-	select { // it may be writing to a pipe that nobody reads
+	select { // it may be blocked on a pipe that nobody reads
 	case err = <-ended:
 		return err
 	case <-time.After(time.Second):

@@ -92,7 +92,7 @@ func (c *command) listText(sweeps []core.Summary) error {
 			state += ", waits"
 		}
 		if s.Silent != nil {
-			state += ", worker silent"
+			state += ", no heartbeat"
 		}
 		row := []string{s.ID, state, fmt.Sprint(s.Total),
 			fmt.Sprint(s.Counts[task.Succeeded.String()]), fmt.Sprint(failed),

@@ -88,8 +88,8 @@ func displayOptions(ctx *cliv2.Context) display.Options {
 func overrideFlags() []cliv2.Flag {
 	return []cliv2.Flag{
 		&cliv2.GenericFlag{Name: "repeat", Value: new(texts), DefaultText: "as in the file",
-			Usage: "average over the parameter `NAME`, or NAME=VALUE,...; or run each " +
-				"combination that many times: 3; can be repeated"},
+			Usage: "average over the parameter `NAME`, or NAME=VALUE,...; a number N runs each " +
+				"combination N times; can be repeated"},
 		&cliv2.GenericFlag{Name: "sample", Value: new(whole), DefaultText: "as in the file",
 			Usage: "run only `N` combinations, chosen at random"},
 		&cliv2.GenericFlag{Name: "seed", Value: new(whole), DefaultText: "as in the file, or 0",

@@ -136,7 +136,7 @@ func (m *remote) logs(ctx context.Context, l outputQuery) error {
 		err := m.copy(ctx, l, true, l.stderr)
 		if e, ok := errors.AsType[*api.Error](err); ok && (e.Status == http.StatusNotFound ||
 			e.Status == http.StatusGone && l.stdout != nil) {
-			err = nil // most programs print nothing there, and standard output is missed as well
+			err = nil // most programs print nothing there; a missing folder is reported for stdout
 		}
 		errs <- err
 	}()

@@ -34,8 +34,8 @@ type rereading struct {
 	then          core.Summary  // the sweep when the new metrics were stored
 	incomplete    []incompleteMetric
 
-	// metrics with new rules and with values of which none was read again yet: tasks read that had
-	// one
+	// by metric: the number of tasks read so far that had a value of it, for metrics with a new
+	// rule that has found no value yet
 	missing map[string]int64
 	held    []core.Remeasured
 	stored  bool
@@ -56,19 +56,19 @@ func (k keptMetrics) String() string {
 		k.why)
 }
 
-// left is how much is left of the values of a metric.
-type left int
+// found is which values of a metric could be read again.
+type found int
 
 const (
-	onlyLast  left = iota // of which it has the last
-	onlyLater             // than the one that it keeps
-	nothing               // and it keeps the one that it had
+	onlyLast  found = iota // the last one, which the task has now
+	onlyLater              // one later than the value that the task keeps
+	nothing                // none; the task keeps its value
 )
 
-// incompleteMetric is tasks in which fewer values of a metric are left than they may have had.
+// incompleteMetric counts the tasks for which not all values of a metric could be read again.
 type incompleteMetric struct {
 	rule  metric.Rule
-	left  left
+	found found
 	first task.ID
 	tasks int64
 }
@@ -77,12 +77,13 @@ func (m incompleteMetric) String() string {
 	of := fmt.Sprintf("metric %s of %s (%s%s)", m.rule.Name, plural(m.tasks, "task"), m.first,
 		pick(int(m.tasks), "", " and others"))
 	switch {
-	case m.left == onlyLater:
+	case m.found == onlyLater:
 		return fmt.Sprintf("%s keeps its value: %s holds only a later one", of, m.rule.File)
-	case m.left == nothing && m.rule.File != "":
-		return fmt.Sprintf("WARNING: %s keeps its value: %s is gone, or has none", of, m.rule.File)
-	case m.left == nothing:
-		return fmt.Sprintf("WARNING: %s keeps its value: the output has none", of)
+	case m.found == nothing && m.rule.File != "":
+		return fmt.Sprintf("WARNING: %s keeps its value: %s does not exist or contains no value",
+			of, m.rule.File)
+	case m.found == nothing:
+		return fmt.Sprintf("WARNING: %s keeps its value: the output contains no value", of)
 	}
 	return fmt.Sprintf("WARNING: %s is the last value of %s: its rule is new, and earlier values "+
 		"of the file are unknown", of, m.rule.File)
@@ -142,8 +143,8 @@ func (r *rereading) unfinished() string {
 		"the others", r.sweep.ID, plural(r.read-int64(len(r.held)), "task"))
 }
 
-// all reads every task that has ended. Nothing is stored before each metric with values whose rule
-// is new has one again: the rule may be mistyped.
+// all reads every task that has ended. Nothing is stored until each new rule, of a metric that has
+// values, has found one: the rule may be mistyped.
 func (r *rereading) all(ctx context.Context) error {
 	if err := r.findValues(ctx); err != nil {
 		return err
@@ -214,7 +215,7 @@ func handedOut(counts map[string]int64) (n int64) {
 	return n
 }
 
-// findValues finds the metrics of tasks.yml that have values, and are read from elsewhere now.
+// findValues finds the metrics of tasks.yml that have values and a new rule.
 func (r *rereading) findValues(ctx context.Context) error {
 	r.missing = map[string]int64{}
 	isNew := func(rule metric.Rule) bool {
@@ -233,15 +234,15 @@ func (r *rereading) findValues(ctx context.Context) error {
 	})
 }
 
-// lost refuses new rules that find nothing where there are values.
+// lost returns an error if a new rule finds no value of a metric that has values.
 func (r *rereading) lost() error {
 	for _, rule := range r.with.Metrics {
 		if n := r.missing[rule.Name]; n > 0 {
 			name := cli.Visible(rule.Name)
 			return &cli.Error{Code: cli.Invalid,
-				Err: fmt.Errorf("%s: no value of metric %s is found any more, which %s %s now; "+
-					"nothing was changed",
-					r.sweep.ID, name, plural(n, "task"), pick(int(n), "has", "have")),
+				Err: fmt.Errorf("%s: found no value for metric %s, although %s %s one; nothing "+
+					"was changed", r.sweep.ID, name, plural(n, "task"),
+					pick(int(n), "has", "have")),
 				Remedy: fmt.Sprintf("correct '%s' in tasks.yml, or remove %s from its metrics to "+
 					"drop the values",
 					cli.Visible(cmp.Or(rule.Pattern, rule.File)), name)}
@@ -337,8 +338,8 @@ func (r *rereading) noteValues(t endedTask, m api.MeasuredTask) {
 	}
 }
 
-// noteIncomplete counts a task in which not all values of some metrics are left.
-func (r *rereading) noteIncomplete(index int64, names []string, left left) {
+// noteIncomplete counts a task for which not all values of some metrics could be read again.
+func (r *rereading) noteIncomplete(index int64, names []string, values found) {
 	for _, name := range names {
 		rule := metric.Rule{Name: name}
 		if at := slices.IndexFunc(r.with.Metrics, func(r metric.Rule) bool {
@@ -346,15 +347,15 @@ func (r *rereading) noteIncomplete(index int64, names []string, left left) {
 		}); at >= 0 {
 			rule = r.with.Metrics[at]
 		}
-		if left != nothing && (rule.Take == "" || rule.Take == metric.Last) {
+		if values != nothing && (rule.Take == "" || rule.Take == metric.Last) {
 			continue
 		}
 		at := slices.IndexFunc(r.incomplete, func(m incompleteMetric) bool {
-			return m.rule == rule && m.left == left
+			return m.rule == rule && m.found == values
 		})
 		if at < 0 {
 			at = len(r.incomplete)
-			r.incomplete = append(r.incomplete, incompleteMetric{rule: rule, left: left,
+			r.incomplete = append(r.incomplete, incompleteMetric{rule: rule, found: values,
 				first: task.ID{Sweep: r.sweep.ID, Index: index}})
 		}
 		r.incomplete[at].tasks++

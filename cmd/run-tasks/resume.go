@@ -72,7 +72,7 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 	if !now.updated {
 		file = nil
 	}
-	// what failed may have failed for want of files
+	// failed tasks may have failed because files were excluded
 	toNote := now.updated || ctx.Command.Name == "retry"
 	begin := func(work context.Context, at backend, f api.Detail) (b api.StartedSweep, err error) {
 		if toNote {

@@ -29,7 +29,7 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	c.field("task", t.Row.ID)
 	waits := s.Waits
 	if s.State == core.Paused {
-		waits = new(s.ID + " is paused; run-tasks resume " + s.ID + " continues it")
+		waits = new(s.ID + " is paused (to continue: run-tasks resume " + s.ID + ")")
 	}
 	c.field("state", stateText(t, waits))
 	c.field("command", human.CommandLine(t.Row.Argv))
@@ -48,7 +48,7 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	for _, a := range t.Attempts {
 		text := attemptText(a)
 		if a.Attempt < t.Since {
-			text += "; its values do not count for later ones"
+			text += "; its values do not count for later attempts"
 		}
 		c.field(fmt.Sprintf("attempt %d", a.Attempt), text)
 		if a.Thinned != nil {
@@ -61,10 +61,11 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	return nil
 }
 
-// folderText is a folder of outputs, and that it is gone if something had begun in it.
-func folderText(folder string, had bool) string {
-	if had && !exists(folder) {
-		return folder + " (gone)"
+// folderText returns an outputs folder, with a note if a task has started in it and it no longer
+// exists.
+func folderText(folder string, started bool) string {
+	if started && !exists(folder) {
+		return folder + " (no longer exists)"
 	}
 	return folder
 }
@@ -76,7 +77,7 @@ func stateText(t api.Task, waits *string) string {
 	if err != nil || state.Terminal() {
 		return text
 	}
-	ended := "" // why its last attempt did, which stands with that attempt
+	ended := "" // why its last attempt ended, which is printed with that attempt
 	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Reason != nil {
 		ended = *t.Attempts[n-1].Reason
 	}

@@ -50,7 +50,8 @@ func TestStateText(t *testing.T) {
 	t.Parallel()
 	gpu, worker := "waits for 1 GPU: w: no GPU", "waits for worker w, which is away"
 	one := []api.Attempt{{Worker: "w"}}
-	failed, quiet := "exit code 1", "nothing is heard of w for 45s: others get the task after 2m0s"
+	failed := "exit code 1"
+	quiet := "no heartbeat from w for 45s: the task is rescheduled when that reaches 2m0s"
 	again := []api.Attempt{{Worker: "w", Reason: &failed}}
 	for _, c := range []struct {
 		state, reason string

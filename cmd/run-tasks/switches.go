@@ -10,11 +10,11 @@ import (
 	"mlframework/sweep/space"
 )
 
-// maxScript is how much of a script is searched, in bytes.
+// maxScript is the maximum size of a script that is searched, in bytes.
 const maxScript = 1 << 20
 
-// noteSwitches notes switches that a script has on unless it is told otherwise: false adds no flag,
-// so such a task runs what true runs.
+// noteSwitches adds a note for each switch that a script enables by default: false passes no flag,
+// so a task with false would run the same as one with true.
 func (p *project) noteSwitches() {
 	if style := styleOf(p.task); style.Form != "" || style.Switch != "" {
 		return
@@ -42,16 +42,16 @@ func (p *project) noteSwitches() {
 		for _, name := range off {
 			flag := map[string]string{"no": "--no-" + name, "value": "--" + name + "=false"}
 			if form := switchOf(string(text), name); form != "" {
-				p.notes = append(p.notes, fmt.Sprintf("%s: false adds no flag, and %s has it on "+
-					"then; add switch: %s to tasks.%s for %s", name, at, form, p.task.Name,
-					flag[form]))
+				p.notes = append(p.notes, fmt.Sprintf("%s: false passes no flag, and %s enables "+
+					"it by default; to pass %s, set switch: %s in tasks.%s", name, at, flag[form],
+					form, p.task.Name))
 			}
 		}
 	})
 }
 
-// The declarations of switches that are on by default, in Python's libraries for command lines. In
-// each, NAME is the switch and ID its name as an identifier.
+// switchDeclarations match declarations of switches that are on by default, in Python libraries for
+// command lines. NAME stands for the switch, ID for its name as an identifier.
 var switchDeclarations = []struct{ pattern, form string }{
 	{`["']--NAME["'][^)]*BooleanOptionalAction[^)]*default\s*=\s*True`, "no"}, // argparse
 	{`["']--NAME["'][^)]*default\s*=\s*True[^)]*BooleanOptionalAction`, "no"},
@@ -62,8 +62,8 @@ var switchDeclarations = []struct{ pattern, form string }{
 	{`(?s)import\s+fire\b.*\bID\s*(?::\s*bool\s*)?=\s*True\b`, "value"},
 }
 
-// switchOf returns the form of switch that turns one off which a script declares as on; "" if it
-// declares none.
+// switchOf returns the form of switch with which false turns off a switch that a script declares as
+// on by default. It returns "" if the script does not declare it so.
 func switchOf(script, name string) (form string) {
 	fill := strings.NewReplacer("NAME", regexp.QuoteMeta(name),
 		"ID", regexp.QuoteMeta(strings.ReplaceAll(name, "-", "_")))

@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-// TestSwitchesThatAreOn has declarations as programs have them, of the switch use-ema.
-func TestSwitchesThatAreOn(t *testing.T) {
+// TestSwitchOf finds the switch use-ema in declarations as programs write them.
+func TestSwitchOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ script, form string }{
 		{`p.add_argument("--use-ema", action=argparse.BooleanOptionalAction, default=True)`, "no"},

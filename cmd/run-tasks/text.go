@@ -86,7 +86,7 @@ func enumerated(texts []string) string {
 	return strings.Join(texts[:last], ", ") + " and " + texts[last]
 }
 
-// enumeratedFirst is "a, b and c", and of many texts "a, b, c, d, e and 7 more".
+// enumeratedFirst returns "a, b and c", or for many texts "a, b, c, d, e and 7 more".
 func enumeratedFirst(texts []string) string {
 	if len(texts) > excludedShown {
 		return firstOf(texts)

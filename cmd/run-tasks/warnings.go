@@ -147,7 +147,7 @@ func (c *command) warnFirst(d display.Display, u api.Update, told *bool) {
 		u.Unranked.Task)
 }
 
-// warnUnranked says loudly which tasks ended well and have no number that they are ranked by.
+// warnUnranked warns of tasks that succeeded without a value of the objective.
 func (c *command) warnUnranked(s api.Sweep) {
 	c.warnUnread(s)
 	c.warnUnmeasured(s)

@@ -95,10 +95,10 @@ func TestCutForLongerThanTheLease(t *testing.T) {
 	}
 }
 
-// A worker that is cut off for longer than its lease while nobody else takes its tasks goes on with
-// them when it is back, and what ended or began meanwhile counts: nothing begins again, and nothing
-// is charged.
-func TestCutWhileNobodyElseTakesTheTasks(t *testing.T) {
+// A worker that is cut off for longer than its lease, and whose tasks are not rescheduled,
+// continues them when it reconnects. Attempts that ended or started meanwhile count: no task is
+// restarted, and none is charged.
+func TestTasksContinueAfterLeaseEnds(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	s.lease = lease
@@ -119,11 +119,11 @@ func TestCutWhileNobodyElseTakesTheTasks(t *testing.T) {
 	})
 	c.stands(id, core.Counts{task.Pending: 4})
 	if s, err := c.client.Sweep(t.Context(), id, false); err != nil || s.Silent == nil ||
-		!strings.HasPrefix(*s.Silent, "nothing is heard of w1 for ") {
+		!strings.HasPrefix(*s.Silent, "no heartbeat from w1 for ") {
 		t.Errorf("the sweep says %v, %v", s.Silent, err)
 	}
 	if row, err := c.client.Task(t.Context(), id, 1); err != nil ||
-		!strings.HasPrefix(row.Row.Reason, "nothing is heard of w1 for ") {
+		!strings.HasPrefix(row.Row.Reason, "no heartbeat from w1 for ") {
 		t.Errorf("the task says %q, %v", row.Row.Reason, err)
 	}
 	wire.Heal()

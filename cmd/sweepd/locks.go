@@ -34,11 +34,11 @@ func newLocks(name, host string, executor bool, log *slog.Logger) *locks {
 	return &locks{log: log, holder: fmt.Sprintf("worker %s on %s (%s)", name, host, started(pid))}
 }
 
-// started says which process began now.
+// started describes a process that starts now.
 func started(pid int) string {
 	process := fmt.Sprintf("pid %d", pid)
 	if pid == 1 {
-		process = "in a container" // where every master and worker is process 1
+		process = "in a container" // in a container, every master and worker is process 1
 	}
 	return process + ", since " + time.Now().Format(time.DateTime)
 }

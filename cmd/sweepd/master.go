@@ -27,8 +27,8 @@ func (c *command) masterCommand() *cliv2.Command {
 		Description: `Runs until SIGTERM. While the broker is away, it keeps trying to connect, logs
 the reason, and accepts sweeps.
 
-Exits with code 5 if another master uses the store or the broker. One that has
-died may keep the broker for up to 20 s, and this one waits for that.
+Exits with code 5 if another master uses the store or the broker. The broker may
+need up to 20 s to notice that a master has died; a new master waits for that.
 
 EXAMPLES:
    sweepd master --store /var/lib/sweeps --socket /run/sweeps.sock \
@@ -46,7 +46,7 @@ EXAMPLES:
 				Usage: "`URL` of the broker's rabbitmq_prometheus plugin, for check-status: " +
 					"http://HOST:15692"},
 			&cliv2.DurationFlag{Name: "lease", Value: core.DefaultLease,
-				Usage: "give a worker's tasks to others after `TIME` without a heartbeat"},
+				Usage: "reschedule a worker's tasks after `TIME` without a heartbeat"},
 		}, brokerFlags()...),
 	}
 }
@@ -111,9 +111,9 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	parts.Go(func() {
 		select {
 		case err := <-hub.Refused():
-			end(&cli.Error{Code: cli.Machine, Err: fmt.Errorf("the broker is taken: %w", err),
-				Remedy: "one master at a time uses a broker: end the other, or give this one a " +
-					"vhost of its own in --broker"})
+			end(&cli.Error{Code: cli.Machine, Err: fmt.Errorf("cannot use the broker: %w", err),
+				Remedy: "only one master can use a broker: stop the other master, or set a " +
+					"separate vhost for this one in --broker"})
 		case <-running.Done():
 		}
 	})
@@ -123,7 +123,7 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	return ending(running, served)
 }
 
-// masterHolder describes this master to another one that finds the broker in use.
+// masterHolder describes this master to another master that finds the broker in use.
 func masterHolder(store string) string {
 	host, _ := os.Hostname()
 	return fmt.Sprintf("the master on %s with the store %s (%s)", host, store, started(os.Getpid()))

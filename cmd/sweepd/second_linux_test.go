@@ -122,8 +122,8 @@ func TestWorkerWhoseNameWasTakenEnds(t *testing.T) {
 	}
 }
 
-// A second master with another store is refused by the broker, and the tasks of the first do not
-// notice it. One that was cut off, and whose broker another took meanwhile, ends when it is back.
+// The broker refuses a second master with another store, and the tasks of the first continue. A
+// master that was cut off, and whose lock another master took meanwhile, exits when it reconnects.
 func TestSecondMasterRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -139,7 +139,7 @@ func TestSecondMasterRefused(t *testing.T) {
 		eventually(t, 2*patience, d.name+" ends", func() bool { return !d.running() })
 		want := fmt.Sprintf("with the store %s (pid %d, since ", store, pid)
 		if code := d.exitCode(); code != 5 || !strings.Contains(d.said(), want) ||
-			!strings.Contains(d.said(), "tried again for up to 20s") {
+			!strings.Contains(d.said(), "retrying for up to 20s") {
 			t.Errorf("%s ended with %d, want 5; want it to say %q", d.name, code, want)
 		}
 	}
@@ -151,7 +151,7 @@ func TestSecondMasterRefused(t *testing.T) {
 	c.stands(id, core.Counts{task.Running: 2})
 	c.uncharged(id)
 	p.Stall()
-	second.start() // the broker takes a while to see that the first is gone
+	second.start() // the broker needs some time to notice that the first has ended
 	eventually(t, 2*patience, "the second has the broker", said(second, "the broker is reached"))
 	p.Heal()
 	refused(c.master, c.path("other"), second.guard())

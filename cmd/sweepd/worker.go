@@ -49,7 +49,7 @@ func (c *command) workerCommand() *cliv2.Command {
 				Usage: "`FOLDER` for data that outlives the worker: events not yet sent to the " +
 					"broker, a home folder for programs without one"},
 			&cliv2.StringFlag{Name: "secrets-folder",
-				DefaultText: "/dev/shm; with --confine STATE/secrets",
+				DefaultText: "/dev/shm, or STATE/secrets with --confine",
 				Usage: "`FOLDER`, preferably in memory, for files with secrets of running " +
 					"attempts; with --confine an attempt can read only its own"},
 			cli.Switch("confine", "keep tasks from credentials, state, this process and outputs "+
@@ -193,8 +193,8 @@ func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error)
 	o.Spool = filepath.Join(state, "events")
 	secrets := ctx.String("secrets-folder")
 	if secrets == "" && ctx.Bool("confine") {
-		// Tasks cannot open what is in the state. To hide a folder in /dev/shm would keep them from
-		// making shared memory there.
+		// Confined tasks cannot open files of the state folder. Hiding a folder in /dev/shm would
+		// also prevent them from creating shared memory there.
 		secrets = filepath.Join(state, "secrets")
 	}
 	if o.SecretsFolder, err = folder(secrets); err != nil {

@@ -43,10 +43,11 @@ type Fetched struct {
 	Files   int       // that were copied, whole or in part
 	Bytes   int64     // that came over the connection
 	Had     int       // that were there already
-	Tasks   []int64   // that have a file of those that Files choose
+	Tasks   []int64   // tasks with at least one file that Files selects
 	Skipped []Skipped // what was not copied, and is no error
-	Folder  string    // of the sweep on the host
-	Gone    []int64   // tasks that were asked for and have no folder there
+	Folder  string    // the sweep's folder on the host
+	// MissingFolders are the requested tasks that have no folder on the host.
+	MissingFolders []int64
 }
 
 // Skipped is something that a fetch leaves out.
@@ -208,13 +209,13 @@ func (f *fetch) list(ctx context.Context) error {
 	})
 	for _, index := range f.o.Tasks {
 		if _, there := folders[strconv.FormatInt(index, 10)]; !there && err == nil {
-			f.done.Gone = append(f.done.Gone, index)
+			f.done.MissingFolders = append(f.done.MissingFolders, index)
 		}
 	}
 	return err
 }
 
-// countTasks notes the tasks that have a chosen file.
+// countTasks records the tasks that have a selected file.
 func (f *fetch) countTasks() {
 	tasks := map[int64]bool{}
 	for _, e := range f.offered {

@@ -73,9 +73,9 @@ func TestFetchedOutputsAreTheSame(t *testing.T) {
 	done, err := c.Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0, 1, 7},
 		Dir: dir, Progress: func(p filesync.Progress) { last = p }})
 	must(t, err)
-	if diff := cmp.Diff([]int64{7}, done.Gone); diff != "" ||
+	if diff := cmp.Diff([]int64{7}, done.MissingFolders); diff != "" ||
 		done.Folder != filepath.Join(root, "outputs", "run-1") {
-		t.Errorf("gone from %s: %s", done.Folder, diff)
+		t.Errorf("missing folders in %s: %s", done.Folder, diff)
 	}
 	var skipped []string
 	for _, s := range done.Skipped {
@@ -558,7 +558,7 @@ func TestFetchWhileATaskRuns(t *testing.T) {
 		}
 	}
 	tree(t, filepath.Join(root, "outputs", "run-1", "0"), task)
-	for _, e := range m.Entries { // copies have the times of the project's files
+	for _, e := range m.Entries { // copies keep the times of the project's files
 		if at := filepath.Join(root, "outputs", "run-1", "0", e.Path); e.Path != "best.pt" &&
 			e.Kind == projects.File && task[e.Path] == files[e.Path] {
 			must(t, os.Chtimes(at, e.ModTime, e.ModTime))

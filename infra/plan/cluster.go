@@ -63,7 +63,8 @@ type Cluster struct {
 	Group       string // who else may use the master; "" is nobody
 	// the monitor is for other machines, too, with TLS; else for its own host only
 	Exposed bool
-	// how long a worker may be silent before its tasks go to others; 0: core.DefaultLease
+	// the time without a heartbeat after which a worker's tasks are rescheduled; 0:
+	// core.DefaultLease
 	Lease time.Duration
 
 	Pull bool // references of images stand for what their registries have now

@@ -23,7 +23,7 @@ type OutputOptions struct {
 }
 
 // Output copies the output of a task to a writer. The error is *Error with status 404 if it has
-// none, and with 410 if the task's folder is gone.
+// none, and 410 if the task's folder no longer exists.
 func (c *Client) Output(ctx context.Context, id task.ID, p OutputOptions, to io.Writer) error {
 	onDisconnect := c.OnDisconnect
 	if !p.Follow {

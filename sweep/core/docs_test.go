@@ -20,13 +20,13 @@ var happens = map[string]func(*bed){
 	"claimed by its worker":  func(b *bed) { b.event(task.ClaimedEvent, 0, nil) },
 	"its program began":      func(b *bed) { b.event(task.StartedEvent, 0, nil) },
 	"returned by its worker": func(b *bed) { b.event(task.ReturnedEvent, 0, nil) },
-	"placed on another": func(b *bed) {
+	"rescheduled to another worker": func(b *bed) {
 		b.Place(core.Offer{Worker: "v", Tasks: 1, Empty: true}, at(9))
 	},
-	"the lease ended":       func(b *bed) { b.MarkLost("w", "silent", core.LeaseEnded, at(1)) },
-	"its worker is back":    func(b *bed) { b.TakeUp("w") },
-	"its worker is lost":    func(b *bed) { b.MarkLost("w", "away", core.Vanished, at(1)) },
-	"its worker began anew": func(b *bed) { b.Rejoin("w", "it began anew", core.Vanished, at(1)) },
+	"the lease ended":        func(b *bed) { b.MarkLost("w", "silent", core.LeaseEnded, at(1)) },
+	"its worker reconnected": func(b *bed) { b.TakeUp("w") },
+	"its worker is lost":     func(b *bed) { b.MarkLost("w", "away", core.Vanished, at(1)) },
+	"its worker began anew":  func(b *bed) { b.Rejoin("w", "it began anew", core.Vanished, at(1)) },
 	"its worker does not know it": func(b *bed) {
 		b.MarkAttemptLost(0, b.store.rows[0].Attempt.Number, "unknown", core.Vanished, at(1))
 	},

@@ -27,10 +27,10 @@ func (c *Core) expireLeases(q QueueStatus) {
 			last = c.leasesRenewedAt
 		}
 		switch silent := c.now.Sub(last) >= c.options.Lease; {
-		case silent && (w.awayReason == "" || len(w.assigned) > 0): // again, by late events
+		case silent && (w.awayReason == "" || len(w.assigned) > 0): // a late event can assign more
 			name := w.record.Name
 			if w.awayReason == "" {
-				c.log(slog.LevelWarn, "a worker is away: what it had goes to others",
+				c.log(slog.LevelWarn, "a worker is away: its tasks are rescheduled",
 					"worker", name, "lease", c.options.Lease)
 			}
 			c.evict(w, fmt.Sprintf("no heartbeat for %s", c.options.Lease),

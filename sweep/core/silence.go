@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	// silentAfter is after how long without a heartbeat a worker counts as silent: five are missing.
+	// silentAfter is how long a worker may send no heartbeat before it counts as silent: by then
+	// five heartbeats are missing.
 	silentAfter = 10 * time.Second
-	// maxSilent bounds the silent workers that a text names.
+	// maxSilent is the maximum number of silent workers that a text names.
 	maxSilent = 3
 )
 
-// silence returns for how long nothing has been heard of a worker although the queue works, in
-// whole seconds; 0 for one that is not silent.
+// silence returns how long a worker has sent no heartbeat while the queue worked, in whole seconds.
+// It returns 0 for a worker that is not silent.
 func (c *Core) silence(w *worker) time.Duration {
 	last := w.seenAt
 	if c.leasesRenewedAt.After(last) {
@@ -28,18 +29,20 @@ func (c *Core) silence(w *worker) time.Duration {
 	return 0
 }
 
-// silentText is "nothing is heard of w1 for 45s: others get its 2 tasks after 2m0s", or, after its
-// lease, "nothing is heard of w1 for 2m5s: its 2 tasks go on when it is back, unless others get
-// them first".
+// silentText returns "no heartbeat from w1 for 45s: its 2 tasks are rescheduled when that reaches
+// 2m0s" or, once the lease has ended, "no heartbeat from w1 for 2m5s: its 2 tasks continue if it
+// reconnects before they are rescheduled".
 func (c *Core) silentText(w *worker, tasks string, n int) string {
-	text := fmt.Sprintf("nothing is heard of %s for %s: ", w.record.Name, c.silence(w))
-	switch {
+	text := fmt.Sprintf("no heartbeat from %s for %s: %s ", w.record.Name, c.silence(w), tasks)
+	switch one := n == 1; {
+	case w.awayReason == "" && one:
+		return text + fmt.Sprintf("is rescheduled when that reaches %s", c.options.Lease)
 	case w.awayReason == "":
-		return text + fmt.Sprintf("others get %s after %s", tasks, c.options.Lease)
-	case n == 1:
-		return text + tasks + " goes on when it is back, unless another gets it first"
+		return text + fmt.Sprintf("are rescheduled when that reaches %s", c.options.Lease)
+	case one:
+		return text + "continues if the worker reconnects before it is rescheduled"
 	}
-	return text + tasks + " go on when it is back, unless others get them first"
+	return text + "continue if it reconnects before they are rescheduled"
 }
 
 // silentWorkers lists the workers that are silent.
@@ -52,7 +55,7 @@ func (c *Core) silentWorkers() (all []*worker) {
 	return all
 }
 
-// silentTasks returns, by index, what becomes of the tasks of a sweep that silent workers have.
+// silentTasks returns, by index, what happens to the tasks of a sweep on silent workers.
 func (c *Core) silentTasks(a *activeSweep) map[int64]string {
 	texts := map[int64]string{}
 	for _, w := range c.silentWorkers() {
@@ -63,8 +66,8 @@ func (c *Core) silentTasks(a *activeSweep) map[int64]string {
 	return texts
 }
 
-// notifySilence notifies followers of sweeps every second of workers that have tasks of these and
-// are silent.
+// notifySilence tells the followers of sweeps, every second, which workers with tasks of their
+// sweeps are silent.
 func (c *Core) notifySilence() {
 	silent := c.silentWorkers()
 	for _, a := range c.inOrder {
@@ -82,7 +85,7 @@ func (c *Core) notifySilence() {
 			}
 		}
 		if others > 0 {
-			texts = append(texts, fmt.Sprintf("nor of %d other workers", others))
+			texts = append(texts, fmt.Sprintf("no heartbeat from %d other workers", others))
 		}
 		if text := strings.Join(texts, "; "); text != h.Silent {
 			h.Silent = text
@@ -92,15 +95,15 @@ func (c *Core) notifySilence() {
 	}
 }
 
-// heldBy lists the tasks that a worker has, and those whose attempts there have lapsed.
+// heldBy lists the tasks of a worker, including those whose attempts there have lapsed.
 func (l *Ledger) heldBy(worker string) []*Task {
 	return append(l.lapsedOf(worker), l.assigned[worker]...)
 }
 
-// lapsedReason is what is added to the reason of an attempt that has lapsed.
+// lapsedReason returns the text that is added to the reason of a lapsed attempt.
 func (t *Task) lapsedReason() string {
 	if t.Lapsed == task.Pending {
 		return ""
 	}
-	return "; it goes on if that is back before another gets the task"
+	return "; it continues if the worker reconnects before the task is rescheduled"
 }

@@ -8,9 +8,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Every second followers of a sweep are told for how long nothing was heard of a worker that has
-// tasks of it, and so is who asks about a task, until the worker is back.
-func TestSilentWorkersAreTold(t *testing.T) {
+// Followers of a sweep are told every second how long a worker with tasks of the sweep has sent no
+// heartbeat, until it reconnects. Queries about such a task return the same text.
+func TestMissingHeartbeatsAreReported(t *testing.T) {
 	t.Parallel()
 	c, _ := core.Load(core.Options{Lease: 12 * time.Second}, []core.Loaded{{Seq: 1,
 		Record: core.Record{Space: spaceOf(t, "i: [1]"), Retry: task.Retry{Lost: 1}},
@@ -27,28 +27,28 @@ func TestSilentWorkersAreTold(t *testing.T) {
 		Kind: task.StartedEvent, Worker: "w", Sweep: "train-1", Attempt: 1}}}}, 1)
 	h.Running = []task.Busy{{Sweep: "train-1", Attempt: 1}}
 	step(core.Input{Heartbeats: []task.Heartbeat{h}}, 2)
-	const heard = "nothing is heard of w for "
+	const prefix = "no heartbeat from w for "
 	for second := 3; second < 30; second++ {
 		want := ""
 		switch silent := time.Duration(second-2) * time.Second; {
 		case silent >= 12*time.Second:
-			want = heard + silent.String() +
-				": its task goes on when it is back, unless another gets it first"
+			want = prefix + silent.String() +
+				": its task continues if the worker reconnects before it is rescheduled"
 		case silent >= 10*time.Second:
-			want = heard + silent.String() + ": others get its task after 12s"
+			want = prefix + silent.String() + ": its task is rescheduled when that reaches 12s"
 		}
 		if got, new := step(core.Input{}, second); got != want || new != (want != "") {
 			t.Errorf("in second %d: %q, want %q", second, got, want)
 		}
 	}
-	const one = heard + "27s: the task goes on when it is back, unless another gets it first"
+	const one = prefix + "27s: the task continues if the worker reconnects before it is rescheduled"
 	if got := c.Blocked("train-1")[0]; got != one {
-		t.Errorf("of the task: %q", got)
+		t.Errorf("the task's text: %q", got)
 	}
 	if got, new := step(core.Input{Heartbeats: []task.Heartbeat{h}}, 30); got != "" || !new {
-		t.Errorf("when it is back: %q", got)
+		t.Errorf("after it reconnects: %q", got)
 	}
 	if head, _ := c.Head("train-1"); head.Rows[task.Running] != 1 || c.Blocked("train-1")[0] != "" {
-		t.Errorf("when it is back: %+v", head)
+		t.Errorf("after it reconnects: %+v", head)
 	}
 }

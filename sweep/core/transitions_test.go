@@ -28,7 +28,7 @@ var acts = map[string]func(*bed){
 	"ended stopped": func(b *bed) { b.end(0, task.Stopped) },
 	"ended nothing": func(b *bed) { b.event(task.EndedEvent, 0, nil) },
 	"lease ended":   func(b *bed) { b.MarkLost("w", "silent", core.LeaseEnded, at(2)) },
-	"worker back":   func(b *bed) { b.TakeUp("w") },
+	"reconnected":   func(b *bed) { b.TakeUp("w") },
 	"worker lost":   func(b *bed) { b.MarkLost("w", "away", core.Vanished, at(2)) },
 	"all lost":      func(b *bed) { b.MarkLost("", "killed", core.Dead, at(2)) },
 	"worker anew":   func(b *bed) { b.Rejoin("w", "it began anew", core.Vanished, at(2)) },
@@ -71,7 +71,7 @@ ended lost       .          lost       lost       lost       .          .       
 ended stopped    .          pending    pending    pending    .          .        .        .        .        .
 ended nothing    .          .          .          .          .          .        .        .        .        .
 lease ended      .          pending    pending    lost       .          .        .        .        .        .
-worker back      .          .          .          .          .          .        .        .        .        .
+reconnected      .          .          .          .          .          .        .        .        .        .
 worker lost      .          pending    pending    lost       .          .        .        .        .        .
 all lost         .          pending    pending    lost       .          .        .        .        .        .
 worker anew      .          .          pending    lost       .          .        .        .        .        .

@@ -24,8 +24,8 @@ func (w *worker) neverMeets(need task.GPUs) string {
 // just released takes a moment.
 const waitsAfter = 2 * time.Second
 
-// notifyWaits notifies followers of sweeps of which nothing can start for want of workers or GPUs,
-// or of which something can again.
+// notifyWaits tells the followers of a sweep when none of its tasks can start because workers or
+// GPUs are missing, and when tasks can start again.
 func (c *Core) notifyWaits() {
 	none := c.noWorker()
 	if none == "" && c.withGPUs == 0 && !c.noneTold {
@@ -57,7 +57,8 @@ func (c *Core) notifyWaits() {
 	}
 }
 
-// noWorker returns why no worker takes tasks; "": one does, or it is not known yet.
+// noWorker returns why no worker takes tasks. It returns "" if one does, or if that is not known
+// yet.
 func (c *Core) noWorker() string {
 	if c.options.Local { // its worker is of this process
 		return ""
@@ -69,21 +70,22 @@ func (c *Core) noWorker() string {
 		}
 		state, _ := w.state()
 		if state == WorkerDraining && w.record.DrainedFor == "" {
-			state = "drained (run-tasks workers resume NAME ends that; check-status --audit says who did it)"
+			state = "drained (to resume it: run-tasks workers resume NAME; to see who drained " +
+				"it: check-status --audit)"
 		}
 		states.add(w.record.Name, state)
 	}
 	if len(states.texts) == 0 {
-		return "waits for a worker: there is none"
+		return "waits for a worker: there are no workers"
 	}
 	return "waits for a worker: " + strings.Join(states.lines(), "; ")
 }
 
-// Notices is what is known of a sweep beside what is stored: Head.Waits and Head.Silent.
+// Notices contains the texts about a sweep that are not stored: Head.Waits and Head.Silent.
 type Notices struct{ Waits, Silent string }
 
-// Notices returns, by sweep, why nothing of it can start now, and which of its workers are silent.
-// Sweeps that wait behind tasks that run are not among the former.
+// Notices returns, by sweep, why none of its tasks can start now, and which of its workers are
+// silent. Waits is empty for sweeps that only wait for running tasks to end.
 func (c *Core) Notices() map[string]Notices {
 	all := map[string]Notices{}
 	for _, a := range c.inOrder {

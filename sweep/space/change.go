@@ -20,7 +20,7 @@ type Change struct {
 	// 1e-1, 4] a range.
 	Set []string `json:"set,omitempty"`
 	// Repeat has NAME, which marks a parameter as one that only repeats, NAME=VALUE, which also
-	// sets or adds it, or a number, which is how often each combination runs (see RepeatName).
+	// sets or adds it, or a number N, which runs each combination N times (see RepeatName).
 	Repeat []string `json:"repeat,omitempty"`
 	Sample *int64   `json:"sample,omitempty"` // so many combinations; nil: as the file has it
 	Seed   *int64   `json:"seed,omitempty"`   // of the sample
@@ -268,8 +268,8 @@ func (c Change) IsZero() bool {
 	return len(c.Set) == 0 && len(c.Repeat) == 0 && c.Sample == nil && c.Seed == nil && c.Limit == 0
 }
 
-// OnlyRepeats reports whether a change says how often each combination runs, and nothing else: it
-// needs no file with parameters.
+// OnlyRepeats reports whether a change only sets how often each combination runs. Such a change
+// needs no parameters file.
 func (c Change) OnlyRepeats() bool {
 	if len(c.Repeat) != 1 || len(c.Set) > 0 || c.Sample != nil || c.Seed != nil {
 		return false

@@ -124,6 +124,6 @@ func (c Column) Value(n int64) Assignment {
 	return c.space.plan.parameters[c.parameter].assignment(n)
 }
 
-// Counted reports whether the file, or the command line, says by a number how often combinations
-// repeat, so that RepeatName is no parameter of the program. It is not stored with the space.
+// Counted reports whether the file or the command line sets the number of repeats, so that
+// RepeatName is not a parameter of the program. This is not stored with the space.
 func (s *Space) Counted() bool { return s != nil && s.counted }

@@ -9,7 +9,7 @@ type Style struct {
 	Form   Form       `json:"form,omitempty"` // instead of flags
 }
 
-// SwitchForm is what stands in a command line for a switch. The zero value is --key or nothing.
+// SwitchForm is how a switch is passed on a command line. The zero value is --key, or no flag.
 type SwitchForm string
 
 // The other forms of switches.

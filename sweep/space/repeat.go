@@ -49,31 +49,32 @@ func (d *draft) repeat(s entry) {
 	}
 }
 
-// RepeatName is the parameter of a file that says how often its combinations repeat, and not by
-// which parameter. Programs get no flag for it.
+// RepeatName is the name of the parameter that repeat: N adds. It has the values 1 to N, and
+// programs get no flag for it.
 const RepeatName = "repeat"
 
 // mostRepeats is the maximum of repeat: N.
 const mostRepeats = 10_000
 
-// repeatCount reports whether repeat has a number instead of the name of a parameter.
+// repeatCount returns the number in the text of repeat. It reports whether the text is a number and
+// not the name of a parameter.
 func repeatCount(text string) (n int, is bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil
 }
 
-// countRepeats adds a parameter that only repeats, with the values 1 to n.
+// countRepeats adds a parameter over which results are averaged, with the values 1 to n.
 func (d *draft) countRepeats(n int, e entry) (problem, remedy string) {
 	_, taken := d.index[RepeatName]
 	switch {
 	case n < 1 || n > mostRepeats:
-		return strconv.Itoa(n) + " is not a number of repeats",
-			"write one from 1 to " + strconv.Itoa(mostRepeats)
-	case taken && d.counted: // the command line has another number
+		return strconv.Itoa(n) + " is not a valid number of repeats",
+			"write a number from 1 to " + strconv.Itoa(mostRepeats)
+	case taken && d.counted: // the command line overrides the number
 		d.plan.parameters[d.index[RepeatName]].values = repeatNumbers(n)
 		return "", ""
 	case taken || slices.Contains(d.names, RepeatName):
-		return "a number adds a parameter repeat, and there is one already",
+		return "a number adds a parameter named repeat, but the file already has one",
 			"write repeat: repeat, or rename the parameter"
 	}
 	d.counted = true

@@ -53,7 +53,7 @@ CREATE TABLE tasks (
 	lapsed     INTEGER,                      -- core.Task.Lapsed; NULL where it is task.Pending
 	tries      INTEGER NOT NULL,
 	since      INTEGER,                      -- NULL: values of all attempts count
-	fresh      INTEGER,                      -- NULL: an attempt goes on in the folder of any
+	fresh      INTEGER,                      -- NULL: an attempt continues in the folder of any earlier one
 	attempt    INTEGER NOT NULL,
 	revision   TEXT    NOT NULL,
 	worker     TEXT    NOT NULL,

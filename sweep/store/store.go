@@ -69,7 +69,7 @@ func (s *Store) open(ctx context.Context, folder string) (err error) {
 			"%s is on %s: the store uses a rollback journal, and other commands cannot read it "+
 				"meanwhile", folder, network)
 	}
-	// SQLite would let everybody read it
+	// SQLite would create the file readable by everybody
 	f, err := os.OpenFile(filepath.Join(folder, File), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -143,10 +143,11 @@ func readable(err error) error {
 		return fmt.Errorf(
 			"%s is damaged or no store of this program: move it away, or restore it: %w", File, err)
 	case sqlite3.SQLITE_CANTOPEN:
-		return fmt.Errorf("%s cannot be opened: its folder, and the files in it, must be there "+
-			"and yours to read and write: %w", File, err)
+		return fmt.Errorf("cannot open %s: its folder and the files in it must exist, and you "+
+			"need permission to read and write them: %w", File, err)
 	case sqlite3.SQLITE_IOERR:
-		return fmt.Errorf("the disk does not read or write %s: %w; `dmesg` may say more", File, err)
+		return fmt.Errorf("cannot read or write %s: %w; see `dmesg` for errors of the disk", File,
+			err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("the store is held by another process, which does not share it: %w", err)
 	}

@@ -138,7 +138,7 @@ func (b *Bar) left(width int) string {
 			text += "waits "
 		}
 		if b.now.Silent != nil {
-			text += "worker silent "
+			text += "no heartbeat "
 		}
 		if failed > 0 {
 			text += fmt.Sprintf("%d failed ", failed)
@@ -188,7 +188,7 @@ func newestText(r table.Row, best *api.Best) string {
 	return fmt.Sprintf("%s=%s (%d)", cli.Visible(shorter(m.Name)), human.Number(m.Value), r.Index)
 }
 
-// waits reports whether nothing runs, as the sweep waits for workers or GPUs.
+// waits reports whether nothing runs because the sweep waits for workers or GPUs.
 func (b *Bar) waits() bool {
 	return b.now.Waits != nil && b.now.Counts[task.Running.String()] == 0
 }

@@ -89,7 +89,7 @@ type plain struct {
 	out    *bufio.Writer
 	stderr io.Writer
 	waits  bool // the sweep does, and that was told
-	silent bool // a worker with tasks of it is, and that was told
+	silent bool // a worker with tasks of it is silent, and that was printed
 }
 
 func (p *plain) Update(u api.Update) error {

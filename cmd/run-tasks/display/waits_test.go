@@ -27,7 +27,8 @@ func TestBarOfAWaitingSweep(t *testing.T) {
 	runs := waiting(why)
 	runs.Counts["running"] = 2
 	silent := waiting("")
-	silent.Silent = new("nothing is heard of gpu3 for 45s: others get its task after 2m0s")
+	silent.Silent = new("no heartbeat from gpu3 for 45s: its task is rescheduled when that " +
+		"reaches 2m0s")
 	for _, c := range []struct {
 		s     core.Summary
 		width int
@@ -38,8 +39,8 @@ func TestBarOfAWaitingSweep(t *testing.T) {
 		{waiting(why), 200, "train-1 12 of 40 done, " + why + " "},
 		{waiting(why), 60, "train-1 12 of 40 done, waits for 1 GPU with 4… "},
 		{waiting(""), 80, "train-1 12 of 40 done "},
-		{silent, 80, "train-1 12 of 40 done, nothing is heard of gpu3 for 45s: others g… "},
-		{silent, 40, "12/40 worker silent "},
+		{silent, 80, "train-1 12 of 40 done, no heartbeat from gpu3 for 45s: its task i… "},
+		{silent, 40, "12/40 no heartbeat "},
 		{runs, 80, "train-1 12 of 40 done, 2 running "},
 	} {
 		if got := display.Left(c.s, c.width); got != c.want {

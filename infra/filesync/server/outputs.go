@@ -171,9 +171,9 @@ func output(
 	case mode.IsRegular():
 		e.Kind, e.Size = projects.File, info.Size()
 		e.Data, e.Inode = dataSize(sweep, name, info), inode(folder, name, info)
-		if e.Size > mostHoles && e.Data < e.Size/100 {
-			return noOutput(name, "it has holes of more than 64 GiB, which would be read as zeros"),
-				nil
+		if e.Size > maxSparse && e.Data < e.Size/100 {
+			return noOutput(name, "it is a sparse file of more than 64 GiB that contains almost "+
+				"no data"), nil
 		}
 	case mode.IsDir():
 		e.Kind = projects.Dir
@@ -188,9 +188,9 @@ func output(
 	return e, nil
 }
 
-// mostHoles is the size from which a file that is nearly nothing but holes is left out, in bytes:
+// maxSparse is the size in bytes above which a sparse file that contains almost no data is skipped:
 // its checksum would take minutes.
-const mostHoles = 64 << 30
+const maxSparse = 64 << 30
 
 // noOutput is what is no output, and why.
 func noOutput(name, why string) filesync.Output {

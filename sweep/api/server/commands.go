@@ -97,7 +97,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) (any, error) {
 		err = api.Wrong("indexes", "a sweep is resumed as a whole")
 	}
 	if err == nil && g.Fresh {
-		err = api.Wrong("fresh", "only tasks that are retried can begin anew")
+		err = api.Wrong("fresh", "only retry can start tasks in new folders")
 	}
 	if err != nil {
 		return nil, err

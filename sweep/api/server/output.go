@@ -87,10 +87,11 @@ func (s *Server) sendOutput(ctx context.Context, w http.ResponseWriter, o output
 		case err != nil:
 			return err
 		case p.Absent && !headed && (over || !o.follow):
-			if p.Gone != "" { // attempts have one before they begin
+			if p.Gone != "" { // every attempt has a folder before its program starts
 				return &api.Error{Status: http.StatusGone, Text: fmt.Sprintf(
-					"the folder of %s is gone: there is no %s on worker %s", o.id, p.Gone, p.Worker),
-					Remedy: "it was deleted, or the worker had another folder of outputs then"}
+					"the folder of %s no longer exists: %s on worker %s", o.id, p.Gone, p.Worker),
+					Remedy: "it was deleted, or the worker used a different outputs folder when " +
+						"the task ran"}
 			}
 			return &api.Error{Status: http.StatusNotFound,
 				Text: fmt.Sprintf("%s has printed nothing to %s", o.id, streamName(o.stderr))}

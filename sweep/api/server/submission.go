@@ -82,7 +82,7 @@ func check(s api.Submission) error {
 		return api.Wrong("record.style.form", fmt.Sprintf("%q is not a form of parameters",
 			r.Style.Form))
 	case !r.Style.Switch.Known():
-		return api.Wrong("record.style.switch", fmt.Sprintf("%q is not a form of switches",
+		return api.Wrong("record.style.switch", fmt.Sprintf("%q is not a valid form of switches",
 			r.Style.Switch))
 	case len(r.Workers) > 0:
 		return api.Wrong("record.workers", "set by the master: leave it out")

@@ -13,20 +13,21 @@ import (
 	"mlframework/sweep/metric/reader"
 )
 
-// recordFile is the file in a task's folder with the marks of its metric files. It is there if
-// files were the project's, or of earlier attempts, before the program added to them.
+// recordFile is the file in a task's folder that contains the marks of its metric files. It exists
+// if a program appended to files of the project or of earlier attempts.
 const recordFile = ".metric-files"
 
 const (
 	maxRecordBytes = 16 << 20
-	compared       = 4 << 10 // bytes of the beginning and of the end by which content is known
-	maxRest        = 64 << 10
+	// bytes at the beginning and at the end of a file that identify its content
+	compared = 4 << 10
+	maxRest  = 64 << 10
 )
 
-// mark is what a file held when an attempt began.
+// mark describes the content of a file when an attempt started.
 type mark struct {
-	// the attempt that left it; what does not count is 0, the project's, or the negative number of
-	// an attempt
+	// the attempt that wrote it; 0 if it belongs to the project, negative if it was written by an
+	// attempt whose values do not count
 	Of    int    `json:"of"`
 	Bytes int64  `json:"bytes"`
 	Sum   string `json:"sum"`
@@ -34,7 +35,7 @@ type mark struct {
 	Inode uint64 `json:"inode,omitempty"`
 }
 
-// fingerprint tells whether the first bytes of a file are what they were.
+// fingerprint returns a checksum that identifies the first size bytes of a file.
 func fingerprint(r io.ReaderAt, size int64) (string, error) {
 	sum, head := sha256.New(), min(size, compared)
 	end := max(head, size-compared)
@@ -47,7 +48,7 @@ func fingerprint(r io.ReaderAt, size int64) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// begins reports whether a file begins with what it held at a mark.
+// begins reports whether a file starts with the content of a mark.
 func (m mark) begins(r io.ReaderAt, size int64) bool {
 	if m.Bytes > size {
 		return false
@@ -56,10 +57,10 @@ func (m mark) begins(r io.ReaderAt, size int64) bool {
 	return err == nil && sum == m.Sum
 }
 
-// same reports whether two marks are of the same content.
+// same reports whether two marks describe the same content.
 func (m mark) same(as mark) bool { return m.Bytes == as.Bytes && m.Sum == as.Sum }
 
-// markOf returns the mark of a file as it is now.
+// markOf returns a mark of the present content of a file.
 func markOf(opened *os.File, err error) (m mark, now state, failed error) {
 	if err != nil {
 		return m, now, err
@@ -75,14 +76,14 @@ func markOf(opened *os.File, err error) (m mark, now state, failed error) {
 	return m, now, err
 }
 
-// SetBaseline notes what is there before the program starts. What the project had does not count:
-// a file only when it changes, and then only what follows, unless the program began it anew.
-// Project returns the path of a file in the project. Earlier is the attempt that left the folder,
-// whose part of the files counts; where it is negative, nothing counts that is there; 0 means that
-// there was none.
+// SetBaseline records which files exist before the program starts. Content of the project does not
+// count: only what the program appends to such a file counts, or all of it if the program rewrites
+// the file. Project returns the path of a file in the project. Earlier is the last attempt that ran
+// in the folder, whose part of the files counts. If it is negative, no existing content counts; 0
+// means that no attempt has run there.
 func (f *Folder) SetBaseline(earlier int, project func(path string) string) {
 	f.baseline, f.earlier, f.project = map[string]state{}, map[string]state{}, project
-	if earlier == 0 { // a record that is there is the project's
+	if earlier == 0 { // an existing record file belongs to the project
 		f.marks, f.stored = map[string][]mark{}, ""
 	}
 	for _, s := range f.sources {
@@ -100,7 +101,7 @@ func (f *Folder) SetBaseline(earlier int, project func(path string) string) {
 	f.store()
 }
 
-// setMark notes what an earlier attempt left of a file, or that it left the project's.
+// setMark records what an earlier attempt wrote to a file, or that the file is the project's.
 func (f *Folder) setMark(path string, m mark, was state) {
 	if _, known := f.marks[path]; !known {
 		f.markProject(path)
@@ -113,7 +114,7 @@ func (f *Folder) setMark(path string, m mark, was state) {
 		marks = append(marks, m)
 		if of, _, err := markOf(os.Open(f.project(path))); err == nil && of.same(m) {
 			of.Inode = m.Inode
-			marks = []mark{of} // of another revision
+			marks = []mark{of} // the project's file, in another revision
 		}
 	}
 	if f.marks[path] = marks; marks[len(marks)-1].Of <= 0 {
@@ -123,7 +124,7 @@ func (f *Folder) setMark(path string, m mark, was state) {
 	}
 }
 
-// markProject notes what a file is in the project.
+// markProject records the content that a file has in the project.
 func (f *Folder) markProject(path string) {
 	f.marks[path] = nil
 	if m, _, err := markOf(os.Open(f.project(path))); err == nil {
@@ -132,8 +133,8 @@ func (f *Folder) markProject(path string) {
 	}
 }
 
-// own finds out whose the parts of a file are before it is read from its beginning. A file that
-// does not begin as it did is what the program wrote since, and remains that.
+// own determines who wrote the parts of a file, before the file is read from its beginning. A file
+// that no longer starts with the earlier content was rewritten by the program, and stays so.
 func (f *Folder) own(kind reader.Kind, file *file, opened *os.File, now state) {
 	_, was := f.baseline[file.path]
 	if _, known := f.marks[file.path]; was && !known && f.project != nil {
@@ -155,9 +156,9 @@ func (f *Folder) own(kind reader.Kind, file *file, opened *os.File, now state) {
 	}
 }
 
-// extend looks at what follows the project's part of a file: to that belongs the line in which it
-// ends. Where nothing follows, the program began the file anew and wrote the same, as long as
-// nothing comes.
+// extend examines what follows the project's part of a file. If that part ends within a line, the
+// rest of the line belongs to it. If nothing follows, the program counts as having rewritten the
+// file with the same content until it appends something.
 func (file *file) extend(kind reader.Kind, m *mark, opened *os.File) {
 	rest := make([]byte, maxRest)
 	n, _ := opened.ReadAt(rest, m.Bytes)
@@ -180,8 +181,8 @@ func endsLine(opened *os.File, at int64) bool {
 	return err == nil && last[0] == '\n'
 }
 
-// take gives the reader what was read of a file, each part as whose it is; the newest attempt's is
-// what follows the others.
+// take passes bytes of a file to the reader, and records for each part which attempt wrote it. The
+// newest attempt wrote what follows the marked parts.
 func (file *file) take(p []byte, newest int) {
 	for len(p) > 0 {
 		n, of := int64(len(p)), newest
@@ -201,7 +202,8 @@ func (file *file) take(p []byte, newest int) {
 	}
 }
 
-// load reads the marks. Of the files that are as the project has them nothing counts.
+// load reads the marks. Files that are unchanged since their last mark, and whose content does not
+// count, become the baseline.
 func (f *Folder) load() {
 	f.marks, f.baseline = map[string][]mark{}, map[string]state{}
 	opened, err := f.root.OpenFile(recordFile, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -211,7 +213,7 @@ func (f *Folder) load() {
 	defer opened.Close()
 	text, _ := io.ReadAll(io.LimitReader(opened, maxRecordBytes))
 	if json.Unmarshal(text, &f.marks) != nil || f.marks == nil {
-		f.marks = map[string][]mark{} // a program wrote it
+		f.marks = map[string][]mark{} // a program replaced the file
 	}
 	f.stored = string(text)
 	for path, marks := range f.marks {
@@ -224,7 +226,7 @@ func (f *Folder) load() {
 	}
 }
 
-// store writes the marks where they have changed.
+// store writes the marks if they have changed.
 func (f *Folder) store() {
 	all := map[string][]mark{}
 	for path, marks := range f.marks {
@@ -232,7 +234,7 @@ func (f *Folder) store() {
 			all[path] = marks
 		}
 	}
-	text, _ := json.Marshal(all) // of text and numbers: it cannot fail
+	text, _ := json.Marshal(all) // cannot fail for text and numbers
 	if string(text) == f.stored || len(all) == 0 && f.stored == "" {
 		return
 	}

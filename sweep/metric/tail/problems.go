@@ -10,8 +10,9 @@ import (
 // Problems returns sentences about what could not be read.
 func (f *Folder) Problems() (all []string) {
 	if f.recordErr != nil {
-		all = append(all, fmt.Sprintf("%s cannot be written: %s; read again, files of metrics "+
-			"count with what they held before", recordFile, human.Cause(f.recordErr)))
+		all = append(all, fmt.Sprintf("cannot write %s: %s; if metrics are read again, values "+
+			"that files contained before the task count too", recordFile,
+			human.Cause(f.recordErr)))
 	}
 	for _, s := range f.sources {
 		var metrics []string
@@ -38,8 +39,8 @@ func (f *Folder) Problems() (all []string) {
 	return all
 }
 
-// problems returns sentences about files of a pattern. They name the pattern, one for all of its
-// files: tasks may have many, whose names differ, as by a time.
+// problems returns sentences about the files that match a pattern. They name the pattern, once for
+// all files: a task may have many, whose names differ, for example by a time.
 func (s *source) problems(of string) (all []string) {
 	files := map[string]int{}
 	var order []string
@@ -65,7 +66,7 @@ func (s *source) problems(of string) (all []string) {
 	for _, p := range order {
 		name := s.pattern
 		if files[p] < len(s.files) {
-			name = "a file of " + name
+			name = "a file that matches " + name
 		}
 		all = append(all, of+name+p)
 	}
@@ -85,12 +86,12 @@ func (f *Folder) quote(s *source, path string) string {
 func (f *Folder) never(s *source) string {
 	for path := range f.baseline {
 		if matches(s.pattern, path) {
-			whose := "the project's"
+			origin := "belongs to the project"
 			if marks := f.marks[path]; len(marks) > 0 && marks[0].Of < 0 {
-				whose = fmt.Sprintf("of attempt %d, which failed with other files of the project",
-					-marks[0].Of)
+				origin = fmt.Sprintf("was written by attempt %d, which failed with other files of "+
+					"the project", -marks[0].Of)
 			}
-			return s.pattern + " is " + whose + ", and the program did not change it"
+			return s.pattern + " " + origin + ", and the program did not change it"
 		}
 	}
 	if s.outsideLink != "" {

@@ -39,12 +39,12 @@ type Folder struct {
 	attempt  int // the newest
 	hide     func(string) string
 	emit     func(metric.Sample)
-	baseline map[string]state // of files that are the project's
+	baseline map[string]state // of files whose content does not count
 	earlier  map[string]state // of files of earlier attempts
 	marks    map[string][]mark
-	project  func(path string) string // nil: no program is about to start, or runs
-	stored   string                   // what recordFile holds
-	// why it does not hold the marks
+	project  func(path string) string // nil: no program runs or is about to start
+	stored   string                   // the content of recordFile
+	// why the marks could not be written
 	recordErr error
 	cost      time.Duration // of the last look at the folders
 	polledAt  time.Time
@@ -78,10 +78,10 @@ type file struct {
 	values  []metric.Values
 	earlier []earlier // of a document, by name
 	partial bool      // the time at the end did not suffice for it
-	owned   []mark    // parts that were there before the program
-	// the program added nothing to them as yet, or no whole line
+	owned   []mark    // parts that existed before the program started
+	// the program has not appended a complete line to them yet
 	undecided bool
-	of        int     // whose the part is that is read, as of a mark
+	of        int     // who wrote the part that is read, as in mark.Of
 	emitted   []int64 // values that were emitted, by name, of what the file was before
 	err       error
 }
@@ -123,8 +123,8 @@ func (file *file) series(name int) metric.Values {
 }
 
 // Open opens a folder to read the metrics of those rules that name a file; nil when none does.
-// Attempt is the newest that ran in it. Emit is called with each number that is found. Hide changes
-// what problems quote from files, and their names; it may be nil.
+// Attempt is the newest attempt that ran in it. Emit is called with each number that is found. Hide
+// changes file names and contents that problems quote; it may be nil.
 func Open(dir string, rules []metric.Rule, attempt int, hide func(string) string,
 	emit func(metric.Sample)) (*Folder, error) {
 	f := &Folder{attempt: attempt, hide: hide, emit: emit}

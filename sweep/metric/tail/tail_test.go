@@ -162,7 +162,7 @@ func TestWhatIsNotRead(t *testing.T) {
 		"metric b: there is no file **/m.csv",
 		"metric c: m.link: leads out of the task's folder and is not read",
 		"metric d: pipe: is not a regular file",
-		"metric e: old/*.csv is the project's, and the program did not change it")
+		"metric e: old/*.csv belongs to the project, and the program did not change it")
 }
 
 // Of a document that is written anew, the values count that it had, too.
@@ -301,24 +301,24 @@ func TestBigDocument(t *testing.T) {
 	}
 }
 
-// What the project's file held does not count, also while the program is about to add a line or to
-// begin the file anew.
-func TestProjectsPart(t *testing.T) {
+// Values that a file of the project contained do not count, even before the program has appended a
+// line or rewritten the file.
+func TestProjectValuesDoNotCount(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before string
-		texts  []string // that the file has, one after the other
+		texts  []string // contents of the file, one after the other
 		want   string
 	}{
-		"added":              {"acc\n9\n", []string{"acc\n9\n1\n", "acc\n9\n1\n2\n"}, "2 of 2"},
-		"nothing added":      {"acc\n9\n", nil, ""},
-		"begun anew":         {"acc\n9\n", []string{"", "acc\n9\n", "acc\n9\n8\n"}, "9 of 2"},
-		"written anew":       {"acc\n9\n", []string{"acc\n9\n"}, "9 of 1"},
-		"with one line end":  {"acc\n9", []string{"acc\n9\n"}, "9 of 1"},
-		"touched, and added": {"acc\n9\n", []string{"acc\n9\n", "acc\n9\n1\n"}, "1 of 1"},
-		"no line end":        {"acc\n9", []string{"acc\n9\n1\n"}, "1 of 1"},
+		"appended":           {"acc\n9\n", []string{"acc\n9\n1\n", "acc\n9\n1\n2\n"}, "2 of 2"},
+		"unchanged":          {"acc\n9\n", nil, ""},
+		"rewritten in steps": {"acc\n9\n", []string{"", "acc\n9\n", "acc\n9\n8\n"}, "9 of 2"},
+		"rewritten":          {"acc\n9\n", []string{"acc\n9\n"}, "9 of 1"},
+		"newline added":      {"acc\n9", []string{"acc\n9\n"}, "9 of 1"},
+		"touched, appended":  {"acc\n9\n", []string{"acc\n9\n", "acc\n9\n1\n"}, "1 of 1"},
+		"no final newline":   {"acc\n9", []string{"acc\n9\n1\n"}, "1 of 1"},
 		"half a line":        {"acc\n9", []string{"acc\n9.", "acc\n9.5\n1\n"}, "1 of 1"},
-		"a header alone":     {"acc\n", []string{"acc\n1\n"}, "1 of 1"},
+		"only a header":      {"acc\n", []string{"acc\n1\n"}, "1 of 1"},
 		"an empty file":      {"", []string{"acc\n1\n"}, "1 of 1"},
 		"other lines": {"acc\n" + strings.Repeat("9\n", 9000),
 			[]string{"acc\n" + strings.Repeat("8\n", 9001)}, "8 of 9001"},

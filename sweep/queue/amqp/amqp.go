@@ -7,8 +7,8 @@
 //
 //	queue     tasks.WORKER       quorum             batches for one worker
 //	queue     control.WORKER     classic, durable   control messages for one worker, transient and expiring
-//	queue     master-lock        exclusive          nothing: only one connection of a master can have it
-//	queue     master-holder      classic, durable   one message, who has the lock
+//	queue     master-lock        exclusive          nothing; only one connection of a master can declare it
+//	queue     master-holder      classic, durable   one message, which describes the master that holds the lock
 //	exchange  from-workers       topic, durable     everything from workers, with keys KIND.WORKER
 //	  events.#      →  events           quorum             what workers report
 //	  heartbeats.#  →  heartbeats       classic, durable   transient messages that expire
@@ -36,6 +36,6 @@
 // # Connections
 //
 // Each end has one connection that publishes and one that consumes, since a broker that is short of
-// memory stops reading from those that publish. Both are retried forever. A master's connection that
-// publishes has the lock (masterLock); without it the other one consumes nothing.
+// memory stops reading from those that publish. Both are retried forever. A master's publishing
+// connection holds the lock (masterLock); without the lock, the other one consumes nothing.
 package amqp

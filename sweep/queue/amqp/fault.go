@@ -100,8 +100,8 @@ func classify(at address, err error, answered []byte) (FaultKind, string) {
 	case errors.As(err, &user):
 		return BadLogin, user.Error()
 	case errors.As(err, &locked):
-		return Locked, fmt.Sprintf("%v; it is tried again for up to %v, as the broker may not know "+
-			"yet that the other is gone", locked, DeadPeerTimeout)
+		return Locked, fmt.Sprintf("%v; retrying for up to %v, because the broker may not have "+
+			"noticed yet that the other one has ended", locked, DeadPeerTimeout)
 	case errors.As(err, &dns):
 		return UnknownHost, fmt.Sprintf("the host %s is not found (%s); correct the address, or "+
 			"the name service", at.host, dns.Err)

@@ -176,7 +176,7 @@ func TestAFrozenConnectionIsNoticed(t *testing.T) {
 
 func TestCloseLeavesNothingBehind(t *testing.T) {
 	s := open(t)
-	s.hub.Close() // a broker has one master
+	s.hub.Close() // only one master can use a broker
 	for name, hinder := range map[string]func(){"reached": func() {}, "stalled": s.proxy.Stall,
 		"cut": s.proxy.Cut} {
 		t.Run(name, func(t *testing.T) {

@@ -56,8 +56,8 @@ func NewMasterEndpoint(o Options) (*MasterEndpoint, error) {
 	return h, nil
 }
 
-// prepare takes the lock of the broker, and declares what the master needs. While another master
-// has the lock nothing is consumed either.
+// prepare takes the lock of the broker and declares what the master needs. While another master
+// holds the lock, nothing is consumed either.
 func (h *MasterEndpoint) prepare(e *endpoint, c *connection, ch *amqp091.Channel) error {
 	if err := h.lock.take(c, ch); err != nil {
 		consuming, _ := e.conn.get()
@@ -71,8 +71,8 @@ func (h *MasterEndpoint) prepare(e *endpoint, c *connection, ch *amqp091.Channel
 	return err
 }
 
-// Refused receives one error, when another master has had the broker's lock for so long that it
-// lives: this end can do nothing then, and should be closed.
+// Refused receives one error once another master has held the broker's lock for so long that it
+// must be alive. This endpoint is of no use then and should be closed.
 func (h *MasterEndpoint) Refused() <-chan error { return h.lock.refused }
 
 // ensureQueue opens a queue that outlives its consumers, and makes it where it was deleted. Until

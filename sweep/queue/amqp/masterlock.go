@@ -10,40 +10,43 @@ import (
 	"mlframework/sweep/queue/rights"
 )
 
-// masterLock keeps a second master from a broker, whatever store it has. The lock is an exclusive
-// queue: RabbitMQ lets only the connection that declared it use it, answers RESOURCE_LOCKED to all
-// others, and deletes it when that connection ends, as it does after two silent intervals of the
-// heartbeat. It does not survive a restart of the broker. Who has it says so once a second, in a
-// queue that others can read.
+// masterLock ensures that only one master uses a broker, whatever its store. The lock is an
+// exclusive queue: RabbitMQ lets only the connection that declared it use it and answers
+// RESOURCE_LOCKED to all others. It deletes the queue when that connection ends, which it notices
+// after two missed heartbeats at the latest. The lock does not survive a restart of the broker. Its
+// holder describes itself once a second in a queue that other masters can read.
 type masterLock struct {
-	own     string      // who this master is
-	held    atomic.Bool // what is to be consumed waits for it
-	since   time.Time   // of the first refusal in a row; prepare is called by one goroutine
+	own     string      // describes this master
+	held    atomic.Bool // consumers wait until it is true
+	since   time.Time   // time of the first refusal in a row; prepare is called by one goroutine
 	refused chan error
 }
 
-// errNoLock is for streams, which wait for the lock: that of publishing says why there is none.
-var errNoLock = errors.New("the broker's lock is not taken")
+// errNoLock is the error of streams that wait for the lock. The publishing connection reports why
+// the lock is not held.
+var errNoLock = errors.New("this master does not hold the broker's lock")
 
-// lockedError says that another master has the lock.
+// lockedError is the error for a lock that another master holds.
 type lockedError struct {
 	holder string
-	own    bool // it is this process, by a connection that the broker does not know to be dead
+	// an earlier connection of this process holds the lock, and the broker has not noticed yet that
+	// it is dead
+	own bool
 }
 
 func (e *lockedError) Error() string {
 	switch {
 	case e.own:
-		return "an earlier connection of this master uses it"
+		return "an earlier connection of this master holds the lock"
 	case e.holder == "":
-		return "another master uses it"
+		return "another master holds the lock"
 	}
-	return "another master uses it: " + e.holder
+	return "another master holds the lock: " + e.holder
 }
 
-// take takes the lock for a connection. A master that died may hold it until the broker knows: only
-// after that time the refusal is final. What this process itself left behind, when its network was
-// cut, does not count.
+// take takes the lock for a connection. A dead master holds the lock until the broker notices its
+// death, so a refusal is final only after that time. Refusals because of an earlier connection of
+// this process, whose network was cut, do not count.
 func (l *masterLock) take(c *connection, ch *amqp091.Channel) error {
 	_, err := ch.QueueDeclare(rights.MasterLock, false, false, true, false,
 		amqp091.Table{queueTypeField: classic})
@@ -56,7 +59,7 @@ func (l *masterLock) take(c *connection, ch *amqp091.Channel) error {
 		if time.Since(l.since) > DeadPeerTimeout {
 			select {
 			case l.refused <- locked:
-			default: // it was said
+			default: // it was reported already
 			}
 		}
 		return locked
@@ -68,8 +71,8 @@ func (l *masterLock) take(c *connection, ch *amqp091.Channel) error {
 	return declareQueue(ch, rights.MasterHolder)
 }
 
-// readHolder returns what the holder of the lock last said of itself; "": it is silent. The message
-// goes back to its queue with the channel.
+// readHolder returns the holder's last description of itself, "" if there is none. Closing the
+// channel returns the message to its queue.
 func readHolder(c *connection) string {
 	ch, err := c.Channel()
 	if err != nil {

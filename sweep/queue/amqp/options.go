@@ -20,7 +20,7 @@ type Options struct {
 	// http://HOST:PORT of the broker's plugin rabbitmq_prometheus, for what AMQP does not tell; "":
 	// none
 	Metrics string
-	// Holder is who a master is, for another one that finds the broker in use.
+	// Holder describes a master to another one that finds the broker in use.
 	Holder string
 	Log    *slog.Logger // nil: nothing is logged
 }

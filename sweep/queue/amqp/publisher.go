@@ -21,8 +21,8 @@ type publisher struct {
 	current atomic.Pointer[connPublisher]
 }
 
-// probe is what is sent once a second: a broker that takes nothing says so only to those that send
-// something. Nobody needs it.
+// probe is a message that is sent once a second: a broker that accepts nothing reports this only to
+// clients that publish. Nobody consumes it.
 type probe struct {
 	to route
 	m  amqp091.Publishing

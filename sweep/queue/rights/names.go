@@ -11,8 +11,8 @@ const (
 	EventsQueue     = "events"
 	HeartbeatsQueue = "heartbeats"
 
-	MasterLock   = "master-lock"   // a queue of the master's connection, which no other may declare
-	MasterHolder = "master-holder" // has one message: who has the lock
+	MasterLock   = "master-lock"   // exclusive queue of the master's connection
+	MasterHolder = "master-holder" // contains one message: which master holds the lock
 
 	tasksPrefix   = "tasks."
 	controlPrefix = "control."

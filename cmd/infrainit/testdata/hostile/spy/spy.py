@@ -116,7 +116,7 @@ def _():
     return each(worker(), lambda pid: os.kill(pid, 0) or "it takes signals")
 
 
-@attempt("open secrets of another sweep that runs")
+@attempt("open secrets of another running sweep")
 def _():
     files = [os.path.join(folder, "TOKEN") for folder in glob.glob("/mlframework/attempts/*/*")] + ["/mlframework/attempts/x"]
     return each(files + [f"/proc/{pid}/environ" for pid in victim()], read)
