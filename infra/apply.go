@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -141,6 +142,14 @@ func (a *applier) network(ctx context.Context, m *connectedHost, do plan.Network
 	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
 	_, err := m.engine.CreateNetwork(ctx, docker.Bridge{Name: do.Name, Labels: do.Labels})
+	if docker.KindOf(err) == docker.Conflict { // a killed call of infrainit may have just created it
+		all, unlisted := m.engine.ListNetworks(ctx, do.Labels)
+		if unlisted == nil && slices.ContainsFunc(all, func(b docker.Bridge) bool {
+			return b.Name == do.Name
+		}) {
+			return nil
+		}
+	}
 	return err
 }
 

@@ -70,14 +70,16 @@ func runOnce(ctx context.Context, at *docker.Engine, spec docker.Spec) (printed 
 	if err := gone(at.Remove(ctx, spec.Name)); err != nil { // left by a call that was killed
 		return "", err
 	}
-	if _, err := at.Run(ctx, spec); err != nil {
-		return "", err
-	}
 	defer func() {
 		ctx, cancel := withoutCancel(ctx)
 		defer cancel()
 		err = errors.Join(err, gone(at.Remove(ctx, spec.Name)))
 	}()
+	starting, cancel := withoutCancel(ctx) // Docker would finish what is interrupted
+	defer cancel()
+	if _, err := at.Run(starting, spec); err != nil {
+		return "", err
+	}
 	var out output
 	err = at.Logs(ctx, spec.Name, docker.LogOptions{Follow: true}, &out)
 	return out.String(), err
