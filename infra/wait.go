@@ -2,6 +2,7 @@ package infra
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,9 @@ func (a *applier) wait(ctx context.Context, m *connectedHost, what plan.Action) 
 	case plan.SetSlots:
 		return a.setSlots(ctx, m, do)
 	case plan.Forget:
-		return a.poll(ctx, nil, "", reportTime, func(ctx context.Context) error {
+		// a worker whose host is off counts as away once its lease has ended: core.DefaultLease
+		lease := cmp.Or(a.request.Lease, 2*time.Minute)
+		return a.poll(ctx, nil, "", lease+reportTime, func(ctx context.Context) error {
 			return a.o.Control.Forget(ctx, a.master(), do.Worker)
 		})
 	}
