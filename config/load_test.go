@@ -70,7 +70,7 @@ func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	const text = "hosts: [a, b]\nmaster: 1\nimage: file\nslots: 2\noverrides: {a: {slots: 7}}\n"
 	environ := []string{"MLFRAMEWORK_IMAGE=environment", "MLFRAMEWORK_SLOTS=3",
-		"MLFRAMEWORK_GROUP=", "MLFRAMEWORK_MASTER=/run/s", "HOME=/x"}
+		"MLFRAMEWORK_GPUS=", "MLFRAMEWORK_MASTER=/run/s", "HOME=/x"}
 	for _, c := range []struct {
 		name  string
 		saved bool
@@ -116,19 +116,20 @@ func TestPrecedence(t *testing.T) {
 func TestValues(t *testing.T) {
 	t.Parallel()
 	file := write(t, "config.yml", "hosts: anna@a, b\nworkers: [local, 1-2]\nkey: ~/id\nproject: "+
-		"p/\ndrain-timeout: 1d2h\ngpus: device=0,GPU-1f\nexpose-monitor: true\nbroker-port: "+
-		"5681\nhost-key-check: yes\nfolder: a//b/\nmaster-address: \"2001:db8::1\"\ngroup: "+
-		"vision\nname: n\nbroker-image: r:3\nlease: 90s\n")
+		"p/\ndrain-timeout: 1d2h\ngpus: [0, GPU-1f]\ngpu-busy: mine\ngpu-busy-above: 2g\nexpose-monitor: true\nbroker-port: "+
+		"5681\nhost-key-check: yes\nfolder: a//b/\nmaster-address: \"2001:db8::1\"\n"+
+		"name: n\nbroker-image: r:3\nlease: 90s\n")
 	c, _ := load(t, config.Source{File: file, Saved: true, Home: "/home/anna"})
 	want := config.Options{
 		Hosts:   []host.Address{{User: "anna", Name: "a"}, {Name: "b"}},
 		Workers: []host.Position{host.Here, 1, 2},
 		Key:     "/home/anna/id", Project: filepath.Join(filepath.Dir(file), "p"),
 		DrainTimeout: 26 * time.Hour, Lease: 90 * time.Second,
-		GPUs: config.GPUs{Devices: []string{"0", "GPU-1f"}}, ExposeMonitor: true,
+		GPUs: config.GPUs{Devices: []string{"0", "GPU-1f"}}, GPUBusy: "mine",
+		GPUBusyAbove: "2g", ExposeMonitor: true,
 		BrokerPort:   5681,
 		HostKeyCheck: config.CheckYes,
-		Folder:       "a/b", MasterAddress: "2001:db8::1", Group: "vision", Name: "n",
+		Folder:       "a/b", MasterAddress: "2001:db8::1", Name: "n",
 		BrokerImage: "r:3",
 	}
 	if diff := cmp.Diff(want, c.Options); diff != "" {
@@ -208,7 +209,7 @@ func TestHosts(t *testing.T) {
 slots: 2
 image: all
 overrides:
-  gpu1: &big {user: anna, port: 2222, key: k, jump: "g1, ben@g2:22", gpus: none, image: own, labels: {room: "12", empty: ""},
+  gpu1: &big {user: anna, port: 2222, key: k, jump: "g1, ben@g2:22", gpus: [], image: own, labels: {room: "12", empty: ""},
     environment: {OMP_NUM_THREADS: 04}, volumes: ["/a:/b", "~/c:/d:ro"], limits: {memory: 1g, shm: 64m, pids: 99}}
   gpu2: *big
   gpu3:

@@ -16,11 +16,8 @@ import (
 	"mlframework/sweep/fault"
 )
 
-// Bounds that no sensible cluster meets; they catch slips of the finger.
-const (
-	maxGPUs = 256
-	maxName = 48 // leaves room for roles in the names of containers, which are host names: 63
-)
+// maxName leaves room for roles in the names of containers, which are host names: 63.
+const maxName = 48
 
 // What Docker accepts at least
 // (https://docs.docker.com/engine/containers/resource_constraints/), and a /dev/shm that programs
@@ -43,26 +40,27 @@ func wrong(text, what, remedy string) problem {
 
 // kind is what the texts of an option may be.
 type kind struct {
-	list  bool // elements, apart by commas where they stand in one text
+	list  bool   // elements, apart by commas where they stand in one text
+	none  string // what an empty list of elements means; "": the default
 	parse func(words []string) (any, []problem)
 	// name checks the names of a mapping of names to texts; the second result makes it a warning.
 	name func(name string) (problem, bool)
 }
 
 var kinds = map[string]kind{
-	"hosts":     {list: true, parse: elements(host.ParseList)},
-	"positions": {list: true, parse: elements(host.ParsePositions)},
-	"position":  {parse: word(parsePosition)},
-	"path":      {parse: word(parsePath)},
-	"folder":    {parse: word(parseFolder)},
-	"name":      {parse: word(parseName)},
-	"image":     {parse: word(parseImage)},
-	"memory":    {parse: word(size(leastMemory))},
-	"shm":       {parse: word(size(leastShared))},
-	"gpus":      {parse: word(parseGPUs)},
-	"address":   {parse: word(parseMasterAddress)},
-	"group": {parse: word(matching(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`, // useradd(8), and dots
-		"is not a valid name of a group", "write a group of the master's host"))},
+	"hosts":          {list: true, parse: elements(host.ParseList)},
+	"positions":      {list: true, parse: elements(host.ParsePositions)},
+	"position":       {parse: word(parsePosition)},
+	"path":           {parse: word(parsePath)},
+	"folder":         {parse: word(parseFolder)},
+	"name":           {parse: word(parseName)},
+	"image":          {parse: word(parseImage)},
+	"memory":         {parse: word(size(leastMemory))},
+	"shm":            {parse: word(size(leastShared))},
+	"gpus":           {list: true, none: noGPUs, parse: parseGPUs},
+	"gpu-busy":       {parse: word(parseGPUBusy)},
+	"gpu-memory":     {parse: word(parseGPUMemory)},
+	"address":        {parse: word(parseMasterAddress)},
 	"user":           {parse: word(parseUser)},
 	"host-key-check": {parse: word(parseHostKeyCheck)},
 	"switch":         {parse: word(parseSwitch)},
@@ -81,17 +79,6 @@ func word[T any](parse func(string) (T, problem)) func([]string) (any, []problem
 			return nil, []problem{p}
 		}
 		return v, nil
-	}
-}
-
-// matching accepts the texts of a pattern.
-func matching(pattern, what, remedy string) func(string) (string, problem) {
-	valid := regexp.MustCompile(pattern)
-	return func(text string) (string, problem) {
-		if !valid.MatchString(text) {
-			return "", wrong(text, what, remedy)
-		}
-		return text, problem{}
 	}
 }
 
@@ -191,37 +178,44 @@ func number(of, least, most string) func(string) (int, problem) {
 	}
 }
 
-const devicePrefix = "device="
+// Choices of GPUs that name none.
+const allGPUs, noGPUs = "all", "none"
 
 var device = regexp.MustCompile(`^([0-9]{1,3}(:[0-9]{1,2})?|(GPU|MIG)-[A-Za-z0-9/-]+)$`)
 
-func parseGPUs(text string) (GPUs, problem) {
-	const remedy = "write all, none, a number, or device= and indexes or UUIDs: device=0,2"
-	list, isList := strings.CutPrefix(text, devicePrefix)
+func parseGPUs(words []string) (any, []problem) {
 	switch {
-	case text == "all":
-		return GPUs{}, problem{}
-	case text == "none" || text == "0":
-		return GPUs{None: true}, problem{}
-	case !isList:
-		n, err := strconv.Atoi(text)
-		if err != nil || text[0] == '+' || n < 1 || n > maxGPUs {
-			return GPUs{}, wrong(text, "is not a valid choice of GPUs", remedy)
-		}
-		return GPUs{Count: n}, problem{}
+	case slices.Equal(words, []string{allGPUs}):
+		return GPUs{}, nil
+	case slices.Equal(words, []string{noGPUs}):
+		return GPUs{None: true}, nil
 	}
-	devices := host.Split(list)
-	for i, d := range devices {
+	var problems []problem
+	for i, d := range words {
 		if !device.MatchString(d) {
-			return GPUs{}, wrong(text, "has "+fault.Quote(d)+", which is not a GPU", remedy)
-		} else if slices.Contains(devices[:i], d) {
-			return GPUs{}, wrong(text, "has "+fault.Quote(d)+" twice", "remove one")
+			problems = append(problems, problem{i + 1, fault.Quote(d) + " is not a GPU",
+				"write all, none, or numbers and UUIDs as nvidia-smi -L shows them: 0,2"})
+		} else if slices.Contains(words[:i], d) {
+			problems = append(problems, problem{i + 1, fault.Quote(d) + " is there twice",
+				"remove one"})
 		}
 	}
-	if len(devices) == 0 {
-		return GPUs{}, wrong(text, "names no GPU", remedy)
+	return GPUs{Devices: words}, problems
+}
+
+func parseGPUBusy(text string) (string, problem) {
+	known := []string{"memory", "mine", "never"}
+	if slices.Contains(known, text) {
+		return text, problem{}
 	}
-	return GPUs{Devices: devices}, problem{}
+	return "", problem{text: "unknown word " + fault.Quote(text),
+		remedy: fault.Meant(text, known, "write memory, mine or never")}
+}
+
+// parseGPUMemory keeps the text, which is that of an option of sweepd.
+func parseGPUMemory(text string) (string, problem) {
+	_, p := size(1 << 20)(text)
+	return text, p
 }
 
 func parseMasterAddress(text string) (string, problem) {

@@ -34,7 +34,7 @@ func (d *document) top(v yamlfile.Value) {
 		case f.Name == "overrides":
 			d.readOverrides(f.Value)
 		case o != nil:
-			if v, ok := d.words(f.Value, o.kind.list); ok {
+			if v, ok := d.words(f.Value, o.kind); ok {
 				d.values[f.Name] = v
 			}
 		case named(hostOptions, f.Name) != nil:
@@ -64,7 +64,7 @@ func (d *document) fields(v yamlfile.Value, schema []option, into reflect.Value,
 			d.fields(f.Value, limitOptions, into.Field(o.field),
 				func(option, yamlfile.Field) bool { return true })
 		default:
-			v, ok := d.words(f.Value, o.kind.list)
+			v, ok := d.words(f.Value, o.kind)
 			if !ok {
 				continue
 			}
@@ -99,11 +99,11 @@ func (d *document) pairs(v yamlfile.Value, check func(string) (problem, bool)) (
 }
 
 // words reads what is written for one option: a text, or a list of texts.
-func (d *document) words(of yamlfile.Value, list bool) (v value, ok bool) {
+func (d *document) words(of yamlfile.Value, k kind) (v value, ok bool) {
 	v = value{kind: File, place: d.placeOf(of), path: of.Path}
-	if !list || of.Kind == yaml.ScalarNode {
+	if !k.list || of.Kind == yaml.ScalarNode {
 		word, ok := d.word(of)
-		return v.text(list, word), ok
+		return v.text(k.list, word), ok
 	}
 	of.Example = "[a, b]"
 	all, ok := d.List(of)
@@ -111,6 +111,9 @@ func (d *document) words(of yamlfile.Value, list bool) (v value, ok bool) {
 		word, good := d.word(e)
 		ok = ok && good
 		v.words, v.elements = append(v.words, word), append(v.elements, d.placeOf(e))
+	}
+	if len(all) == 0 && k.none != "" {
+		v.words = []string{k.none}
 	}
 	return v, ok
 }

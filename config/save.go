@@ -247,7 +247,7 @@ func joinComments(comments ...string) string {
 }
 
 func newValue(o option, words []string) *yaml.Node {
-	if !o.kind.list {
+	if !o.kind.list || len(words) == 1 && words[0] == o.kind.none {
 		return scalar(words[0])
 	}
 	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -39,9 +38,10 @@ type Options struct {
 	BrokerImage string `yaml:"broker-image" is:"image" default:"rabbitmq:4.2" help:"container IMAGE of the broker"`
 	// Slots are those of each worker.
 	Slots         int          `yaml:"slots" number:"1-4096 slots" unset:"one on each core" help:"run up to N tasks at a time on each worker"`
-	GPUs          GPUs         `yaml:"gpus" is:"gpus" unset:"all" help:"GPUS of each host that its worker gets: all, none, a number, or device=0,2"`
+	GPUs          GPUs         `yaml:"gpus" is:"gpus" unset:"all" help:"GPUS of each host that its worker gets: all, none, or numbers and UUIDs: 0,2"`
+	GPUBusy       string       `yaml:"gpu-busy" is:"gpu-busy" unset:"memory" help:"WHAT keeps a GPU from tasks: memory in use by others, or their locks (memory); only locks (mine); nothing (never)"`
+	GPUBusyAbove  string       `yaml:"gpu-busy-above" is:"gpu-memory" unset:"1g" help:"with gpu-busy memory: SIZE of memory of a GPU that others may use while tasks get it"`
 	MasterAddress string       `yaml:"master-address" is:"address" unset:"found by trying" help:"ADDRESS at which workers reach the master"`
-	Group         string       `yaml:"group" is:"group" unset:"nobody" help:"also allow GROUP of the master's host to use the cluster"`
 	HostKeyCheck  HostKeyCheck `yaml:"host-key-check" is:"host-key-check" unset:"as ssh is configured, else accept-new" help:"POLICY for unknown host keys: yes, accept-new or no"`
 	ExposeMonitor bool         `yaml:"expose-monitor" is:"switch" unset:"false" help:"make the monitor reachable from other machines, with TLS and a token"`
 	BrokerPort    int          `yaml:"broker-port" number:"1-65535 a port" unset:"5671, or the next that is free" help:"PORT of the broker"`
@@ -58,11 +58,13 @@ type HostOptions struct {
 	Port int    `yaml:"port" number:"1-65535 a port" ssh:"yes"`
 	Key  string `yaml:"key" is:"path" ssh:"yes"`
 	// the first one first; none: as ssh is configured
-	Jump   []host.Address `yaml:"jump" is:"hosts" ssh:"yes"`
-	Slots  int            `yaml:"slots" number:"1-4096 slots"`
-	GPUs   GPUs           `yaml:"gpus" is:"gpus"`
-	Image  string         `yaml:"image" is:"image"`
-	Labels []Pair         `yaml:"labels" is:"labels"`
+	Jump         []host.Address `yaml:"jump" is:"hosts" ssh:"yes"`
+	Slots        int            `yaml:"slots" number:"1-4096 slots"`
+	GPUs         GPUs           `yaml:"gpus" is:"gpus"`
+	GPUBusy      string         `yaml:"gpu-busy" is:"gpu-busy"`
+	GPUBusyAbove string         `yaml:"gpu-busy-above" is:"gpu-memory"`
+	Image        string         `yaml:"image" is:"image"`
+	Labels       []Pair         `yaml:"labels" is:"labels"`
 	// Environment is that of the worker, and so of every attempt there.
 	Environment []Pair `yaml:"environment" is:"variables"`
 	// beside those of tasks.yml, or in their place
@@ -93,25 +95,24 @@ const (
 	CheckNo        HostKeyCheck = "no"
 )
 
-// GPUs are those of a host that its worker may use, in the words of docker's --gpus. The zero value
-// is all of them.
+// GPUs are those of a host that its worker may use. The zero value is all of them.
 type GPUs struct {
 	None    bool
-	Count   int      // so many, whichever are first; 0 is no limit
 	Devices []string // just these, by index or UUID
 }
 
-// String is "all", "none", "2" or "device=0,2".
-func (g GPUs) String() string {
+// String is "all", "none" or "0,2".
+func (g GPUs) String() string { return strings.Join(g.words(), ",") }
+
+// words are those of config.yml.
+func (g GPUs) words() []string {
 	switch {
 	case g.None:
-		return "none"
-	case g.Count > 0:
-		return strconv.Itoa(g.Count)
+		return []string{noGPUs}
 	case len(g.Devices) > 0:
-		return devicePrefix + strings.Join(g.Devices, ",")
+		return g.Devices
 	}
-	return "all"
+	return []string{allGPUs}
 }
 
 // option is a field of one of the structs above.
@@ -178,6 +179,9 @@ func (o option) words(of Options) (words []string) {
 	v := reflect.ValueOf(of).Field(o.field)
 	if reflect.DeepEqual(v.Interface(), reflect.ValueOf(defaults).Field(o.field).Interface()) {
 		return nil
+	}
+	if g, is := v.Interface().(GPUs); is {
+		return g.words()
 	}
 	if v.Kind() != reflect.Slice {
 		return []string{textOf(v.Interface())}

@@ -389,7 +389,7 @@ func TestCertificates(t *testing.T) {
 	look := func(c *infra.Cluster) []infra.Certificate { return c.Certificates(t.Context()) }
 	open := func() *infra.Cluster {
 		t.Helper()
-		c, err := infra.Open(t.Context(), infra.Location{Name: "c", Owner: "anna", Folder: "ml/c",
+		c, err := infra.Open(t.Context(), infra.Location{Name: "c", Folder: "ml/c",
 			Master: "gpu1", Targets: f.request("gpu1").Targets}, o)
 		if err != nil {
 			t.Fatal(err)

@@ -15,8 +15,7 @@ import (
 
 // Location is where a cluster is, as a person's config.yml says.
 type Location struct {
-	Name    string // of the cluster
-	Owner   string
+	Name    string                   // of the cluster
 	Folder  string                   // on hosts, relative to the home folder unless absolute
 	Master  string                   // name of its host
 	Targets map[string]remote.Target // of the hosts that are known here
@@ -40,8 +39,8 @@ type NoCluster struct {
 
 func (n *NoCluster) Error() string {
 	if n.Owner != "" {
-		return fmt.Sprintf("the cluster %s on %s belongs to %s, or was brought up as another user "+
-			"of that host or with another -r: its owner may share it with infrainit --group GROUP",
+		return fmt.Sprintf("the cluster %s on %s belongs to %s: log in as the user of that host "+
+			"who set it up (USER@HOST below hosts in config.yml), with the same folder",
 			n.Name, n.Host, n.Owner)
 	}
 	return fmt.Sprintf("there is no cluster %s on %s: infrainit starts one", n.Name, n.Host)
@@ -50,7 +49,7 @@ func (n *NoCluster) Error() string {
 // Open reaches a cluster's master. Errors are *remote.Error, *NoCluster, and what goes wrong in
 // asking.
 func Open(ctx context.Context, p Location, o Options) (*Cluster, error) {
-	c := &Cluster{session: newSession(p.Owner, p.Name, o), location: p}
+	c := &Cluster{session: newSession(p.Name, o), location: p}
 	if err := c.Refresh(ctx); err != nil {
 		c.close()
 		return nil, err
@@ -61,8 +60,8 @@ func Open(ctx context.Context, p Location, o Options) (*Cluster, error) {
 // Assume returns the cluster of these hosts, which Open did not reach because of err: Status asks
 // them all but the master's, and Refresh looks for that one again.
 func Assume(p Location, hosts []layout.RecordHost, err error, o Options) *Cluster {
-	return &Cluster{session: newSession(p.Owner, p.Name, o), location: p, lost: err,
-		Record: layout.Record{Cluster: p.Name, Owner: p.Owner, Master: p.Master, Hosts: hosts}}
+	return &Cluster{session: newSession(p.Name, o), location: p, lost: err,
+		Record: layout.Record{Cluster: p.Name, Master: p.Master, Hosts: hosts}}
 }
 
 // Assumed reports whether Record is what Assume was told, and not the cluster's own.
@@ -153,7 +152,7 @@ func (c *Cluster) Dial() Dial {
 	if !there {
 		return func(context.Context) (net.Conn, error) { return nil, c.away() }
 	}
-	return m.api(c.wanted())
+	return m.api()
 }
 
 // DialMonitor opens a connection to the monitor, as Dial does to the master.
@@ -178,8 +177,7 @@ func (c *Cluster) away() error {
 func (c *Cluster) Done() <-chan struct{} { return c.connected[c.location.Master].host.Done() }
 
 func (c *Cluster) wanted() plan.Cluster {
-	return plan.Cluster{Name: c.location.Name, Owner: c.location.Owner, Master: c.location.Master,
-		Group: c.Record.Group}
+	return plan.Cluster{Name: c.location.Name, Master: c.location.Master}
 }
 
 // reach connects to hosts of the record, all when none are named, and gives what is wrong with

@@ -1,6 +1,7 @@
 package infra
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -127,7 +128,7 @@ func (u *up) join() error {
 	return missing
 }
 
-// skipBad warns, leaves out hosts that may be, and gives what is wrong with the others.
+// skipBad warns, leaves out hosts whose disk is full and others that may be, and gives what is wrong with the others.
 func (u *up) skipBad(ctx context.Context, faults plan.Problems) error {
 	for _, p := range faults {
 		if p.Warning {
@@ -138,10 +139,9 @@ func (u *up) skipBad(ctx context.Context, faults plan.Problems) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	fatal := slices.ContainsFunc(faults, func(p plan.Problem) bool {
-		return p.Host == u.request.Master
-	})
-	if fatal || !u.request.SkipBad {
+	if slices.ContainsFunc(faults, func(p plan.Problem) bool {
+		return p.Host == u.request.Master || !p.Full && !u.request.SkipBad
+	}) {
 		return faults
 	}
 	u.skipped = append(u.skipped, faults...)
@@ -162,6 +162,7 @@ func (u *up) leavers(ctx context.Context) (err error) {
 	if u.old, err = u.record(ctx, u.connected[u.request.Master]); err != nil {
 		return err
 	}
+	u.request.Owner = cmp.Or(u.old.Owner, u.connected[u.request.Master].found.User)
 	u.warnOfStrangers(u.old, u.request.Targets)
 	if u.request.Adds {
 		return nil
@@ -182,26 +183,42 @@ func (u *up) leavers(ctx context.Context) (err error) {
 	away = append(away, u.probe(ctx, u.among(targets))...)
 	for _, p := range away {
 		u.drop(ctx, p.Host)
+		if u.keepsOutputs(p.Host) && !u.request.SkipBad {
+			continue
+		}
 		next := "it gets no tasks now. When it is back, infrainit -f removes its container; " +
 			"if it never comes back: infrainit -f --skip-bad"
 		if u.request.SkipBad {
 			next = "it is removed from the cluster for good, and what it has stays there"
 		}
 		u.o.Report.Warn(p.Host, "it is off, or cannot be asked ("+p.What+"): "+next)
+		if u.keepsOutputs(p.Host) {
+			continue
+		}
 		u.request.Away = append(u.request.Away, p.Host)
 	}
 	u.request.GiveUp = u.request.SkipBad
 	return nil
 }
 
+// keepsOutputs reports whether a host has left before, and had outputs then.
+func (u *up) keepsOutputs(host string) bool {
+	return slices.ContainsFunc(u.old.Hosts, func(h layout.RecordHost) bool {
+		return h.Name == host && h.Outputs
+	})
+}
+
 // warnOfLeavers tells of hosts that leave and were reached.
 func (u *up) warnOfLeavers() {
 	for _, h := range u.old.Hosts {
-		if m, reached := u.connected[h.Name]; reached && !u.wanted(h.Name) {
-			u.o.Report.Warn(h.Name, "it leaves the cluster; outputs of its tasks stay in "+
-				m.found.Root+
-				", where run-tasks fetch and infra-clean --files find them only while it is "+
-				"listed (-a)")
+		m, reached := u.connected[h.Name]
+		switch {
+		case !reached || u.wanted(h.Name) || h.Outputs:
+		case slices.Contains(m.found.Outputs, h.Name):
+			u.o.Report.Warn(h.Name, "it leaves the cluster; the outputs of its tasks stay in "+
+				m.found.Root+": run-tasks fetch copies them, infra-clean --files removes them")
+		default:
+			u.o.Report.Warn(h.Name, "it leaves the cluster; it has no outputs of tasks")
 		}
 	}
 }

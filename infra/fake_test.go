@@ -83,9 +83,10 @@ type fakeHosts struct {
 	did        func(string)    // called with every step that has ended; nil is not
 	slots      map[string]int  // that workers were given
 	open       []string        // revisions of open sweeps
-	resumed    func(string)    // called with every worker that is told to go on; nil is not
-	silent     map[string]int  // how often workers that drain are not heard yet, with a task each
-	laptop     *engine         // this machine's Docker
+	unfinished []infra.Unfinished
+	resumed    func(string)   // called with every worker that is told to go on; nil is not
+	silent     map[string]int // how often workers that drain are not heard yet, with a task each
+	laptop     *engine        // this machine's Docker
 }
 
 type warning struct{ host, what string }
@@ -254,6 +255,10 @@ func (f *fakeHosts) Resize(_ context.Context, _ infra.Dial, worker string, slots
 
 func (f *fakeHosts) Forget(context.Context, infra.Dial, string) error { return nil }
 
+func (f *fakeHosts) Unfinished(context.Context, infra.Dial) ([]infra.Unfinished, error) {
+	return f.unfinished, nil
+}
+
 func (f *fakeHosts) Revisions(context.Context, infra.Dial) ([]string, error) { return f.open, nil }
 
 func (f *fakeHosts) Did(host, what string, _ time.Duration) {
@@ -283,7 +288,7 @@ func (f *fakeHosts) options() infra.Options {
 // request asks for the cluster c with its master on the first host and workers on the others.
 func (f *fakeHosts) request(names ...string) infra.Request {
 	f.t.Helper()
-	r := infra.Request{Cluster: plan.Cluster{Name: "c", Owner: "anna", Master: names[0],
+	r := infra.Request{Cluster: plan.Cluster{Name: "c", Master: names[0],
 		Sweepd:      map[string]string{runtime.GOARCH: f.sweepd.Hash()},
 		BrokerImage: brokerImage, Project: plan.Project{Image: taskImage}, Address: "gpu1",
 		Now: true},

@@ -26,7 +26,7 @@ func (m *connectedHost) put(ctx context.Context, dir string, files []broker.File
 // agentFolders is a step as the agent wants it.
 func (m *connectedHost) agentFolders(do plan.Folders) agent.Folders {
 	return agent.Folders{Root: do.Root, Owner: do.Owner, Cluster: do.Cluster, Names: do.Names,
-		UID: do.UID, GID: do.GID, Shared: do.Shared, Group: m.found.Groups[do.Group]}
+		UID: do.UID, GID: do.GID}
 }
 
 // keep writes a record.
@@ -46,8 +46,7 @@ func (s *session) leave(ctx context.Context, names ...string) {
 		if m.started == nil || !m.started.Fresh() {
 			return nil
 		}
-		if at := m.found.Marker; at != nil && at.Owner == s.ours.Owner &&
-			at.Cluster == s.ours.Cluster {
+		if at := m.found.Marker; at != nil && at.Cluster == s.cluster {
 			return nil
 		}
 		if err := m.started.RemoveProgram(ctx); err != nil {

@@ -137,7 +137,7 @@ func TestHostsRunOneImage(t *testing.T) {
 // calls fails unless sweeps and check-status know the image of workers by a digest.
 func (f *fakeHosts) calls(digest string, workers ...string) {
 	f.t.Helper()
-	c, err := infra.Open(f.t.Context(), infra.Location{Name: "c", Owner: "anna", Folder: "ml/c",
+	c, err := infra.Open(f.t.Context(), infra.Location{Name: "c", Folder: "ml/c",
 		Master: "gpu1", Targets: f.request(append(workers, "gpu1")...).Targets}, f.options())
 	if err != nil {
 		f.t.Fatal(err)
@@ -287,7 +287,7 @@ func TestStatusOfImages(t *testing.T) {
 	e := f.hosts["gpu3"].engine
 	e.put(fakeImage{ref: taskImage, version: "2"})
 	e.containers["mlframework-c-worker"].made = e.images[taskImage].id()
-	c, err := infra.Open(t.Context(), infra.Location{Name: "c", Owner: "anna", Folder: "ml/c",
+	c, err := infra.Open(t.Context(), infra.Location{Name: "c", Folder: "ml/c",
 		Master: "gpu1", Targets: r.Targets}, f.options())
 	if err != nil {
 		t.Fatal(err)

@@ -37,6 +37,8 @@ type Control interface {
 	Resize(ctx context.Context, dial Dial, worker string, slots int) error
 	// Forget drops a worker that is away. One that is unknown is no error.
 	Forget(ctx context.Context, dial Dial, worker string) error
+	// Unfinished are the sweeps with tasks that have not ended, the oldest first.
+	Unfinished(ctx context.Context, dial Dial) ([]Unfinished, error)
 	// Revisions are those of sweeps that may still run something.
 	Revisions(ctx context.Context, dial Dial) ([]string, error)
 }
@@ -47,9 +49,16 @@ type Worker struct {
 	Reason   string
 	Drained  bool // it was told to take nothing more
 	Replaced bool // that was for its replacement or removal
+	Lacks    bool // it has said that files of open sweeps are not on its host
 	Here     bool // it is heard
 	Held     int  // tasks that it has, or that are on their way to it
 	Running  []string
+}
+
+// Unfinished is a sweep with the number of its tasks that have not ended.
+type Unfinished struct {
+	Sweep string
+	Tasks int64
 }
 
 // LocalDocker reaches this machine's Docker, as Options.Here is to.
@@ -91,7 +100,7 @@ type Options struct {
 
 // Request is what is asked of Up.
 type Request struct {
-	plan.Cluster // Master is "" to join the cluster that runs
+	plan.Cluster // Master is "" to join the cluster that runs; Owner is not read
 	// of each host, by its name in the cluster; of hosts that carry nothing, too, where its master
 	// may be
 	Targets map[string]remote.Target
@@ -108,6 +117,7 @@ type Request struct {
 	Entry     Entry     // of the audit, when the call ends that has changed something; nil: none
 	DryRun    io.Writer // the plan is written there, and nothing is changed; nil: it is carried out
 	SkipBad   bool      // hosts of workers that have faults are left out
+	Force     bool      // workers get another image also while tasks have not ended
 	Keep      bool      // what was begun stays when it fails
 	BreakLock bool
 }

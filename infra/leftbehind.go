@@ -1,8 +1,6 @@
 package infra
 
 import (
-	"strings"
-
 	"mlframework/infra/plan"
 )
 
@@ -18,15 +16,15 @@ func (u *up) warnOfLeftBehind(p plan.Plan) {
 	}
 }
 
-// warnOfHeldBack tells that the project's files are not in force, as workers that cannot be reached
-// lack them.
-func (u *up) warnOfHeldBack() {
+// warnOfMissingFiles tells of workers that cannot be reached and do not get the project's files.
+func (u *up) warnOfMissingFiles() {
 	c := u.request.Cluster
-	if c.Project.Revision == "" || u.connected[c.Master].found.Revision == c.Project.Revision {
+	if c.Adds || c.Project.Revision == "" ||
+		u.connected[c.Master].found.Revision == c.Project.Revision {
 		return
 	}
-	if hosts := plan.LeftBehind(c, u.found(), u.old); len(hosts) > 0 && !c.Adds {
-		u.o.Report.Warn("", "the project's files are in force when "+strings.Join(hosts, ", ")+
-			" can get them: infrainit -f; until then run-tasks --as-pushed")
+	for _, host := range plan.LeftBehind(c, u.found(), u.old) {
+		u.o.Report.Warn(host, "it is left out: it does not have the project's new files, and "+
+			"gets no tasks that need them until infrainit -f has brought them")
 	}
 }

@@ -7,21 +7,19 @@ import (
 
 	"mlframework/infra/agent"
 	"mlframework/infra/layout"
-	"mlframework/infra/plan"
 )
 
 // master dials the API of the cluster's master.
 func (a *applier) master() Dial {
 	m := a.connected[a.request.Master]
-	return m.api(a.request.Cluster)
+	return m.api()
 }
 
 // api dials the master on its host.
-func (m *connectedHost) api(c plan.Cluster) Dial {
+func (m *connectedHost) api() Dial {
 	l := layout.Root(m.found.Root)
 	owner, _ := m.found.RunAs()
-	socket := agent.Socket{Path: path.Join(l.Run(c.Name, c.Group, m.found.UID), layout.Socket),
-		Owner: owner}
+	socket := agent.Socket{Path: path.Join(l.Run(), layout.Socket), Owner: owner}
 	return func(ctx context.Context) (net.Conn, error) {
 		return m.dial(ctx, "the master", func(a *agent.Client) (net.Conn, error) {
 			return a.Master(ctx, socket)

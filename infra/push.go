@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mlframework/infra/filesync"
+	"mlframework/infra/plan"
 	"mlframework/projects"
 )
 
@@ -23,30 +24,40 @@ type Pushed struct {
 // concurrently. Nil as a function refuses it, by the *filesync.LargeError.
 type Large = func(*filesync.LargeError) error
 
-// Push brings a project's files to every host of the cluster and then has each take them for the
-// current ones, so that CurrentRevision is what all have: a sweep may name the revision once it has
-// returned without an error.
+// Push brings a project's files to the hosts of the cluster and then has each take them for the
+// current ones, so that a sweep may name the revision once it has returned without an error. Hosts
+// of workers that cannot be reached or written to are left: their workers get no tasks of the
+// revision before infrainit has brought it.
 //
-// It begins nowhere while a host is away. What fails later leaves other hosts with a release more,
-// which harms nothing and is removed in time: what runs is what a sweep names by its revision, and
-// who submits one names only what was pushed to all. The current release of the master's host is
-// CurrentRevision, and its home folder may be another host's, too: no host switches before all
-// others have the files. The master's host gets them in the second round.
+// What fails on the master's host leaves other hosts with a release more, which harms nothing and
+// is removed in time. The current release of the master's host is CurrentRevision, and its home
+// folder may be another host's, too: no host switches before all others have the files, or are
+// left. The master's host gets them in the second round.
 func (c *Cluster) Push(
 	ctx context.Context, files *projects.Manifest, large Large,
-) ([]Pushed, error) {
+) (done []Pushed, left plan.Problems, err error) {
 	stay := c.staying()
-	away, err := c.reach(ctx, stay...)
-	if err != nil {
-		return nil, err
-	}
-	if len(away) > 0 {
-		return nil, away
+	left, err = c.reach(ctx, stay...)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case left.Of(c.location.Master):
+		return nil, nil, left
 	}
 	var mu sync.Mutex
 	brought := map[string]Pushed{} // by the push that brought the files, the first of a host
+	refused := false               // by who was asked
+	ask := func(l *filesync.LargeError) (err error) {
+		if err = l; large != nil {
+			err = large(l)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		refused = refused || err != nil
+		return err
+	}
 	push := func(o filesync.PushOptions) func(*connectedHost) error {
-		o.Large, o.Wait = large, pushWait
+		o.Large, o.Wait = ask, pushWait
 		return func(m *connectedHost) error {
 			begun := c.o.Now()
 			client, err := c.files(ctx, m)
@@ -62,26 +73,26 @@ func (c *Cluster) Push(
 			return err
 		}
 	}
-	others := slices.DeleteFunc(slices.Clone(stay),
-		func(n string) bool { return n == c.location.Master })
-	errs := c.each(others, push(filesync.PushOptions{KeepCurrent: true}))
-	if len(errs) == 0 {
-		errs = c.each(stay, push(filesync.PushOptions{}))
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if len(errs) > 0 {
-		return nil, stepErrors(errs, "bring the project's files")
+	for _, first := range []bool{true, false} {
+		errs := c.each(slices.DeleteFunc(slices.Clone(stay), func(n string) bool {
+			return first && n == c.location.Master || left.Of(n)
+		}), push(filesync.PushOptions{KeepCurrent: first}))
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		if refused || errs[c.location.Master] != nil {
+			return nil, nil, stepErrors(errs, "bring the project's files")
+		}
+		left = append(left, problems(errs)...)
 	}
 	return slices.SortedFunc(maps.Values(brought),
-		func(a, b Pushed) int { return strings.Compare(a.Host, b.Host) }), nil
+		func(a, b Pushed) int { return strings.Compare(a.Host, b.Host) }), left, nil
 }
 
-// staying are the hosts that are not to leave as soon as they are back.
+// staying are the hosts that have not left, and are not to leave as soon as they are back.
 func (c *Cluster) staying() (names []string) {
 	for _, h := range c.Record.Hosts {
-		if !h.Leaves {
+		if !h.Leaves && !h.Outputs {
 			names = append(names, h.Name)
 		}
 	}

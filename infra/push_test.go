@@ -10,8 +10,8 @@ import (
 	"mlframework/infra/remote"
 )
 
-// The current revision of the master's host is what all hosts have, also where the home folder of
-// that host is another's, too.
+// A host that is off or cannot be written to is left: the others get the files, also where the home
+// folder of the master's host is another's, too.
 func TestAPushThatFailsOnOneHost(t *testing.T) {
 	t.Parallel()
 	for name, share := range map[string]bool{"homes of their own": false, "one home": true} {
@@ -30,7 +30,7 @@ func TestAPushThatFailsOnOneHost(t *testing.T) {
 			}
 			inForce := func(want string, push func(*infra.Cluster)) {
 				t.Helper()
-				c, err := infra.Open(t.Context(), infra.Location{Name: "c", Owner: "anna",
+				c, err := infra.Open(t.Context(), infra.Location{Name: "c",
 					Folder: "ml/c", Master: "gpu1", Targets: map[string]remote.Target{
 						"gpu1": {Name: "gpu1"}}}, f.options())
 				if err != nil {
@@ -52,17 +52,26 @@ func TestAPushThatFailsOnOneHost(t *testing.T) {
 			must(os.Rename(manifests, manifests+".aside"))
 			must(os.WriteFile(manifests, nil, 0o600))
 			two := f.project(dir, "two")
-			inForce(r.Project.Revision, func(c *infra.Cluster) {
-				if pushed, err := c.Push(t.Context(), two, nil); err == nil {
-					t.Errorf("%+v", pushed)
+			inForce(two.Revision(), func(c *infra.Cluster) {
+				pushed, left, err := c.Push(t.Context(), two, nil)
+				if err != nil || len(pushed) != 2 || len(left) != 1 || left[0].Host != "gpu3" {
+					t.Errorf("%+v, left %v, %v", pushed, left, err)
 				}
 			})
 			must(os.Remove(manifests))
 			must(os.Rename(manifests+".aside", manifests))
 			inForce(two.Revision(), func(c *infra.Cluster) {
-				pushed, err := c.Push(t.Context(), two, nil)
-				if err != nil || len(pushed) != 3 || !pushed[2].Made {
-					t.Errorf("%+v, %v", pushed, err)
+				pushed, left, err := c.Push(t.Context(), two, nil)
+				if err != nil || len(pushed) != 3 || len(left) > 0 || !pushed[2].Made {
+					t.Errorf("%+v, left %v, %v", pushed, left, err)
+				}
+			})
+			f.away["gpu3"] = true
+			three := f.project(dir, "three")
+			inForce(three.Revision(), func(c *infra.Cluster) {
+				pushed, left, err := c.Push(t.Context(), three, nil)
+				if err != nil || len(pushed) != 2 || len(left) != 1 || !left[0].Unreached {
+					t.Errorf("%+v, left %v, %v", pushed, left, err)
 				}
 			})
 		})

@@ -33,7 +33,7 @@ func (l *reconnecting) dial(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.api(l.c.wanted())(ctx)
+	return m.api()(ctx)
 }
 
 // connectedHost connects again when it has to. Callers wait for each other: one connection is

@@ -17,7 +17,7 @@ import (
 // session is the connected hosts of a cluster while something is done to them.
 type session struct {
 	o         Options
-	ours      layout.Marker             // of the cluster's folders
+	cluster   string                    // its name
 	connected map[string]*connectedHost // by name in the cluster; those that were reached
 
 	looking sync.Mutex     // held while local is looked for
@@ -27,10 +27,9 @@ type session struct {
 	secrets   *broker.Secrets // nil: not read yet
 }
 
-func newSession(owner, cluster string, o Options) *session {
+func newSession(cluster string, o Options) *session {
 	go func() { _, _ = o.Programs() }() // which takes a while to read, and who asks again gets it
-	return &session{o: o, ours: layout.NewMarker(owner, cluster),
-		connected: map[string]*connectedHost{}}
+	return &session{o: o, cluster: cluster, connected: map[string]*connectedHost{}}
 }
 
 // connectedHost returns a host that was reached.

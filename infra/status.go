@@ -26,18 +26,25 @@ type HostStatus struct {
 	Problem string  `json:"problem,omitempty"`
 	Remedy  string  `json:"remedy,omitempty"`
 	Docker  string  `json:"docker,omitempty"` // version
-	Free    int64   `json:"free_bytes"`       // on the disk of the cluster's folder
+	Root    string  `json:"root,omitempty"`   // the cluster's folder
+	Free    int64   `json:"free_bytes"`       // on its disk
 	Cores   int     `json:"cores"`
 	Load    float64 `json:"load"` // of the last minute, as uptime tells it
+	// by which its clock is ahead of this machine's, as far as that is certain
+	ClockSkew time.Duration `json:"clock_skew_ns,omitempty"`
 	// workers of other clusters that run there
 	Others []OtherWorker   `json:"others,omitempty"`
 	NVIDIA nvdocker.Report `json:"nvidia"` // its GPUs
-	Worker bool            `json:"worker"` // one is to run there
+	// how many GPUs its worker lacks that do not respond, by the configuration: see plan.LostGPUs
+	LostGPUs int  `json:"-"`
+	Worker   bool `json:"worker"` // one is to run there
 	// roles whose containers are to run there
 	Wanted     []string          `json:"wanted"`
 	Containers []ContainerStatus `json:"containers"`
 	// it was away when it was to leave the cluster
 	Leaves bool `json:"leaves,omitempty"`
+	// it has left the cluster, and has outputs of its tasks
+	Outputs bool `json:"outputs,omitempty"`
 }
 
 // OtherWorker is a worker of another cluster on the same host.
@@ -91,7 +98,7 @@ func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
 	for _, h := range c.Record.Hosts {
 		s := HostStatus{Name: h.Name, Address: h.Address, Reached: true, Worker: h.Worker,
 			Wanted: c.Wanted(h.Name), Containers: []ContainerStatus{},
-			Leaves: h.Leaves}
+			Leaves: h.Leaves, Outputs: h.Outputs}
 		if p, is := wrong[h.Name]; is {
 			s.Reached, s.Problem, s.Remedy = !p.Unreached, p.What, p.Remedy
 		} else {
@@ -108,6 +115,7 @@ func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
 func (s *HostStatus) fill(m *connectedHost, cluster string, r layout.Record) {
 	s.Docker, s.Free, s.NVIDIA = m.found.Engine.Version, m.found.Free, m.found.GPUs
 	s.Cores, s.Load = m.found.Cores, m.found.Load
+	s.Root, s.ClockSkew = m.found.Root, m.found.ClockSkew
 	for _, o := range m.found.Containers {
 		if o.Labels[plan.ClusterLabel] != cluster && o.Labels[plan.RoleLabel] == plan.Worker &&
 			o.Running() {

@@ -19,7 +19,7 @@ func TestStatusWithoutTheMastersHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.away["gpu1"] = true
-	location := infra.Location{Name: "c", Owner: "anna", Folder: "ml/c", Master: "gpu1",
+	location := infra.Location{Name: "c", Folder: "ml/c", Master: "gpu1",
 		Targets: r.Targets}
 	_, err := infra.Open(t.Context(), location, f.options())
 	if err == nil {

@@ -44,7 +44,7 @@ func (n *NoMaster) Error() string {
 // request says to keep it.
 func Up(ctx context.Context, r Request, o Options) (Result, error) {
 	begun := o.Now()
-	u := &up{session: newSession(r.Owner, r.Name, o), request: r}
+	u := &up{session: newSession(r.Name, o), request: r}
 	var result Result
 	var err error
 	if u.nonce, err = newNonce(o.Random); err == nil {
@@ -60,7 +60,7 @@ func Up(ctx context.Context, r Request, o Options) (Result, error) {
 	}
 	r = u.request
 	result.Cluster = &Cluster{session: u.session, Record: result.Record,
-		location: Location{Name: r.Name, Owner: r.Owner, Folder: r.Folder, Master: r.Master,
+		location: Location{Name: r.Name, Folder: r.Folder, Master: r.Master,
 			Targets: r.Targets}}
 	return result, nil
 }
@@ -96,14 +96,20 @@ func (u *up) run(ctx context.Context) (Result, error) {
 	u.askForImages(ctx)
 	p := plan.Make(u.request.Cluster, u.found(), u.old)
 	u.warnOfLeftBehind(p)
-	u.warnOfHeldBack()
+	u.warnOfMissingFiles()
 	result := Result{Plan: p, Record: p.Record, Skipped: u.skipped}
-	large := u.large(p)
+	image, large := u.checkImages(ctx, p), u.large(p)
 	if u.request.DryRun != nil {
+		if image != nil {
+			u.o.Report.Warn("", image.Error())
+		}
 		if large != nil {
 			u.o.Report.Warn("", large.Error())
 		}
 		return result, p.Write(u.request.DryRun)
+	}
+	if image != nil {
+		return result, image
 	}
 	if large != nil && u.request.Large != nil {
 		if err := u.request.Large(large); err != nil {
@@ -200,23 +206,28 @@ func (u *up) list(ctx context.Context) error {
 // replacement. Without an answer the plan says nothing of that, and they take tasks again all the
 // same.
 func (u *up) running(ctx context.Context) {
-	m := u.connected[u.request.Master]
-	if !slices.ContainsFunc(m.found.Containers, func(c docker.Container) bool {
-		return c.Name == u.request.Container(plan.Master) && c.State == "running"
-	}) {
+	if !u.masterRuns() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	workers, err := u.o.Control.Workers(ctx, m.api(u.request.Cluster))
+	workers, err := u.o.Control.Workers(ctx, u.connected[u.request.Master].api())
 	if err != nil {
 		return
 	}
 	for _, w := range workers {
 		if m, there := u.connected[w.Name]; there {
-			m.found.Running, m.found.Drained = w.Running, w.Replaced
+			m.found.Running, m.found.Drained, m.found.Lacks = w.Running, w.Replaced, w.Lacks
 		}
 	}
+}
+
+// masterRuns reports whether the master's container runs.
+func (u *up) masterRuns() bool {
+	return slices.ContainsFunc(u.connected[u.request.Master].found.Containers,
+		func(c docker.Container) bool {
+			return c.Name == u.request.Container(plan.Master) && c.State == "running"
+		})
 }
 
 // apply carries the plan out, and takes back what it made when it fails. It returns what the record

@@ -75,6 +75,14 @@ func TestUp(t *testing.T) {
 			t.Errorf("%d requests changed something", now-changed)
 		}
 	})
+	t.Run("from the laptop of another login", func(t *testing.T) {
+		r := f.request("gpu1", "gpu2", "gpu3")
+		r.Owner = "kai"
+		result, err := f.up(r)
+		if err != nil || result.Plan.Changes {
+			t.Errorf("%+v, %v", result.Plan.Steps, err)
+		}
+	})
 	t.Run("by a program with another schema", func(t *testing.T) {
 		changed := f.hosts["gpu1"].engine.changed() + f.hosts["gpu2"].engine.changed()
 		r := f.request("gpu1", "gpu2", "gpu3")
@@ -252,15 +260,15 @@ func TestHostsWithFaults(t *testing.T) {
 	if _, err = f.up(f.request("gpu1", "gpu2")); err != nil {
 		t.Errorf("%v", err)
 	}
-	// Somebody else's folder is refused, and stays as it is.
+	// Another cluster's folder is refused, and stays as it is.
 	f = newHosts(t, "gpu1")
 	marker := filepath.Join(string(f.root("gpu1")), layout.MarkerFile)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(marker), 0o700),
-		os.WriteFile(marker, layout.NewMarker("ben", "c").Encode(), 0o600)); err != nil {
+		os.WriteFile(marker, layout.NewMarker("ben", "d").Encode(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.up(f.request("gpu1")); err == nil || !strings.Contains(err.Error(),
-		"ben's cluster") {
+		"ben's cluster d") {
 		t.Errorf("%v", err)
 	}
 	items, err := os.ReadDir(f.hosts["gpu1"].home)
@@ -369,6 +377,34 @@ func TestDrainedWorkers(t *testing.T) {
 	}
 }
 
+// Tasks that have not ended would run in another image: that is refused, unless it is forced.
+func TestWorkersWithAnotherImage(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2")
+	f.unfinished = []infra.Unfinished{{Sweep: "train-2", Tasks: 14}, {Sweep: "echo-1", Tasks: 1}}
+	if _, err := f.up(f.request("gpu1", "gpu2")); err != nil {
+		t.Fatal(err)
+	}
+	const other = "nopy:1"
+	f.hosts["gpu2"].engine.put(fakeImage{ref: other, version: "1"})
+	changed := f.hosts["gpu2"].engine.changed()
+	r := f.request("gpu1", "gpu2")
+	r.Project.Image = other
+	_, err := f.up(r)
+	if want := "14 tasks of train-2 and 1 task of echo-1 have not finished, and would run in " +
+		"another image: python:3.12-slim -> nopy:1"; err == nil || err.Error() != want ||
+		f.hosts["gpu2"].engine.changed() != changed {
+		t.Errorf("%v, not %q", err, want)
+	}
+	r.Force = true
+	if _, err := f.up(r); err != nil {
+		t.Error(err)
+	}
+	if c := f.hosts["gpu2"].engine.container("mlframework-c-worker"); c.Image != other {
+		t.Errorf("the worker runs %s", c.Image)
+	}
+}
+
 // What the worker of a host runs that leaves while it is away is waited for, but not with --now.
 func TestAHostThatLeavesWhileItIsAway(t *testing.T) {
 	t.Parallel()
@@ -394,7 +430,7 @@ func TestTheClusterOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	f := newHosts(t, "gpu1")
 	open := func() error {
-		_, err := infra.Open(t.Context(), infra.Location{Name: "c", Owner: "anna", Folder: "ml/c",
+		_, err := infra.Open(t.Context(), infra.Location{Name: "c", Folder: "ml/c",
 			Master: "gpu1", Targets: f.request("gpu1").Targets}, f.options())
 		return err
 	}
@@ -407,7 +443,7 @@ func TestTheClusterOfSomebodyElse(t *testing.T) {
 			plan.ClusterLabel: "c", plan.OwnerLabel: "ben", plan.RoleLabel: plan.Master}}
 	err := open()
 	var none *infra.NoCluster
-	if !errors.As(err, &none) || none.Owner != "ben" || !strings.Contains(err.Error(), "--group") {
+	if !errors.As(err, &none) || none.Owner != "ben" || !strings.Contains(err.Error(), "log in as the user") {
 		t.Error(err)
 	}
 }
@@ -445,7 +481,7 @@ func TestHostsThatNobodyListed(t *testing.T) {
 		}
 		return n
 	}
-	location := infra.Location{Name: "c", Owner: "anna", Folder: "ml/c", Master: "gpu1",
+	location := infra.Location{Name: "c", Folder: "ml/c", Master: "gpu1",
 		Targets: f.request("gpu1", "gpu2").Targets}
 	look := func() {
 		t.Helper()
@@ -519,24 +555,26 @@ func (f *fakeHosts) project(dir, text string) *projects.Manifest {
 	return m
 }
 
-// The revision in force is what all workers have, also those on hosts that were left out.
+// Hosts that are left out, as they are off or their disk is full, do not keep the others from the
+// project's files. They get them when they are back.
 func TestFilesThatASkippedHostLacks(t *testing.T) {
 	t.Parallel()
 	f := newHosts(t, "gpu1", "gpu2", "gpu3")
 	dir := t.TempDir()
-	up := func(text string) (revision string) {
+	up := func(text string, skipBad bool) (revision string) {
 		t.Helper()
 		r := f.request("gpu1", "gpu2", "gpu3")
-		r.Files, r.SkipBad = f.project(dir, text), true
+		r.Files, r.SkipBad = f.project(dir, text), skipBad
 		r.Project.Revision = r.Files.Revision()
+		f.warned = nil
 		if _, err := f.up(r); err != nil {
 			t.Fatal(err)
 		}
 		return r.Project.Revision
 	}
-	check := func(when, inForce string) {
+	check := func(when, inForce string, lacks ...string) {
 		t.Helper()
-		c, err := infra.Open(t.Context(), infra.Location{Name: "c", Owner: "anna", Folder: "ml/c",
+		c, err := infra.Open(t.Context(), infra.Location{Name: "c", Folder: "ml/c",
 			Master: "gpu1", Targets: f.request("gpu1").Targets}, f.options())
 		if err != nil {
 			t.Fatal(err)
@@ -546,30 +584,35 @@ func TestFilesThatASkippedHostLacks(t *testing.T) {
 			t.Errorf("%s: %s is in force, not %s", when, c.CurrentRevision(), inForce)
 		}
 		for host := range f.hosts {
-			if _, err := os.Stat(filepath.Join(f.root(host).Releases(), inForce)); err != nil {
-				t.Errorf("%s: %v", when, err)
+			_, err := os.Stat(filepath.Join(f.root(host).Releases(), inForce))
+			if (err != nil) != slices.Contains(lacks, host) {
+				t.Errorf("%s: on %s: %v", when, host, err)
 			}
 		}
-	}
-	one := up("one")
-	check("at first", one)
-	f.away["gpu3"] = true // to ssh alone: its worker runs on
-	for _, when := range []string{"without a host", "once more"} {
-		f.warned = nil
-		up("two")
-		check(when, one)
-		if want := "the project's files are in force when gpu3 can get them: infrainit -f; until " +
-			"then run-tasks --as-pushed"; !slices.Contains(f.warned, want) {
+		warned := slices.Contains(f.warned, "it is left out: it does not have the project's new "+
+			"files, and gets no tasks that need them until infrainit -f has brought them")
+		if warned != (len(lacks) > 0) {
 			t.Errorf("%s: warnings: %q", when, f.warned)
 		}
 	}
-	f.warned = nil
-	up("one")
-	if len(f.warned) != 1 { // that the host is left out
-		t.Errorf("of files that are in force: %q", f.warned)
-	}
+	check("at first", up("one", false))
+	f.away["gpu3"] = true // to ssh alone: its worker runs on
+	check("without a host", up("two", true), "gpu3")
 	delete(f.away, "gpu3")
-	check("when the host is back", up("two"))
+	check("when the host is back", up("two", false))
+	df := filepath.Join(f.hosts["gpu3"].home, "bin", "df")
+	if err := os.MkdirAll(filepath.Dir(df), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const full = "#!/bin/sh\necho Filesystem\necho /dev/sda1 1000000 900000 100000 90% /\n"
+	if err := os.WriteFile(df, []byte(full), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	check("with a full disk", up("three", false), "gpu3")
+	if err := os.Remove(df); err != nil {
+		t.Fatal(err)
+	}
+	check("when there is room", up("three", false))
 }
 
 // Who joins does not put files in force that other workers lack, whichever hosts are listed.
@@ -591,7 +634,7 @@ func TestFilesOfAHostThatJoins(t *testing.T) {
 	if _, err := f.up(join); err != nil {
 		t.Fatal(err)
 	}
-	c, err := infra.Open(t.Context(), infra.Location{Name: "c", Owner: "anna", Folder: "ml/c",
+	c, err := infra.Open(t.Context(), infra.Location{Name: "c", Folder: "ml/c",
 		Master: "gpu1", Targets: r.Targets}, f.options())
 	if err != nil {
 		t.Fatal(err)

@@ -40,6 +40,9 @@ func Devices(gpus []GPU) (all []Device) {
 // Need is what one container or program asks for.
 type Need struct {
 	Count float64 // whole GPUs, or a part of one between 0 and 1; 0: none
+	All   bool    // all GPUs that match, at least Count
+	// Share says that as many have one GPU as have Memory in it: each has that part of it.
+	Share bool
 	// bytes that each has to have, all in all, give or take 3 %, as cards keep some back; 0: any
 	Memory int64
 	// a regular expression that the name of each matches, in any case of letters; "": any
@@ -117,18 +120,36 @@ func Assign(devices []Device, used map[string]float64, need Need) (Assignment, e
 	fit := slices.Clone(devices)
 	matches := need.matcher()
 	fit = slices.DeleteFunc(fit, func(d Device) bool { return !matches(d) })
-	count, share := int(max(1, need.Count)), min(1, need.Count)
+	count := int(max(1, need.Count))
 	if len(fit) < count {
 		return Assignment{}, &NeverError{need, has(devices, fit, need)}
 	}
-	fit = slices.DeleteFunc(fit, func(d Device) bool { return used[d.UUID]+share > 1+tolerance })
+	if need.All {
+		count = len(fit)
+	}
+	fit = slices.DeleteFunc(fit, func(d Device) bool {
+		return used[d.UUID]+need.PartOf(d) > 1+tolerance
+	})
 	if len(fit) < count {
 		return Assignment{}, ErrBusy
 	}
 	slices.SortStableFunc(fit, func(a, b Device) int {
 		return cmp.Or(cmp.Compare(used[b.UUID], used[a.UUID]), cmp.Compare(a.Memory, b.Memory))
 	})
-	return Assignment{Devices: fit[:count:count], Share: share}, nil
+	return Assignment{Devices: fit[:count:count], Share: need.PartOf(fit[0])}, nil
+}
+
+// PartOf returns which part of a device that matches the need takes: 1 is all of it.
+func (n Need) PartOf(d Device) float64 {
+	if n.Share {
+		return 1 / float64(n.Sharers(d))
+	}
+	return min(1, n.Count)
+}
+
+// Sharers returns how many can share a device that matches a need with Share.
+func (n Need) Sharers(d Device) int {
+	return max(1, int(float64(d.Memory)/(1-heldBack)/float64(n.Memory)))
 }
 
 // NeverError is that a host can never meet a need. It wraps ErrNever.
@@ -154,13 +175,17 @@ func (n Need) String() string {
 	switch {
 	case n.Count == 0:
 		return "no GPU"
+	case n.All:
+		wants = "all GPUs of a host"
+	case n.Share:
+		wants, each = "a GPU that others share", " for each task"
 	case n.Count == 1:
 		wants, each = "1 GPU", ""
 	case n.Count < 1:
 		wants, each = partText(n.Count)+" of a GPU", ""
 	}
 	if n.Memory > 0 {
-		wants += " with " + size(n.Memory) + each
+		wants += " with " + Size(n.Memory) + each
 	}
 	if n.Name != "" {
 		wants += fmt.Sprintf(" whose name matches %q", n.Name)
@@ -200,7 +225,7 @@ func List(devices []Device) string {
 	for _, d := range devices {
 		name := d.Name
 		if d.Memory != Unknown {
-			name += " with " + size(d.Memory)
+			name += " with " + Size(d.Memory)
 		}
 		if d.Split {
 			name = "instance of " + name
@@ -223,12 +248,25 @@ func (a Assignment) UUIDs() (all []string) {
 	return all
 }
 
-// Environment lets a program see these devices and no others, as NAME=value. Without devices it
-// sees none: for CUDA an empty list is none, for containers the word is void.
+// Environment lets a program see these devices and no others, as NAME=value: by nvidia-smi's numbers,
+// which programs read with int(), in the order of that program, and by UUID only where one is an
+// instance, which has no number. GPU_UUIDS has the UUIDs. Without devices it sees none: for CUDA an
+// empty list is none, for containers the word is void.
 func (a Assignment) Environment() []string {
-	list := strings.Join(a.UUIDs(), ",")
-	return []string{"CUDA_VISIBLE_DEVICES=" + list, "NVIDIA_VISIBLE_DEVICES=" + cmp.Or(list,
-		"void")}
+	uuids := strings.Join(a.UUIDs(), ",")
+	if uuids == "" {
+		return []string{"CUDA_VISIBLE_DEVICES=", "NVIDIA_VISIBLE_DEVICES=void", "GPU_UUIDS="}
+	}
+	names := make([]string, len(a.Devices))
+	for i, d := range a.Devices {
+		names[i] = d.Number
+	}
+	list := strings.Join(names, ",")
+	if slices.ContainsFunc(a.Devices, func(d Device) bool { return d.Split }) {
+		list = uuids
+	}
+	return []string{"CUDA_DEVICE_ORDER=PCI_BUS_ID", "CUDA_VISIBLE_DEVICES=" + list,
+		"NVIDIA_VISIBLE_DEVICES=" + list, "GPU_UUIDS=" + uuids}
 }
 
 // Request is a device request of Docker's API (HostConfig.DeviceRequests).

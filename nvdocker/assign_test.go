@@ -122,13 +122,21 @@ func TestAssignNeverGivesTwice(t *testing.T) {
 func TestAsked(t *testing.T) {
 	one := Assignment{Devices: devices(24, 24), Share: 1}
 	split := Assignment{Devices: []Device{{UUID: "MIG-a", Number: "0:1", Split: true}}, Share: 1}
-	if d := cmp.Diff([]string{"CUDA_VISIBLE_DEVICES=GPU-0,GPU-1",
-		"NVIDIA_VISIBLE_DEVICES=GPU-0,GPU-1"}, one.Environment()); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]string{"CUDA_VISIBLE_DEVICES=", "NVIDIA_VISIBLE_DEVICES=void"},
-		Assignment{}.Environment()); d != "" {
-		t.Error(d)
+	const order = "CUDA_DEVICE_ORDER=PCI_BUS_ID"
+	for _, c := range []struct {
+		a    Assignment
+		want []string
+	}{
+		{one, []string{order, "CUDA_VISIBLE_DEVICES=0,1", "NVIDIA_VISIBLE_DEVICES=0,1",
+			"GPU_UUIDS=GPU-0,GPU-1"}},
+		{split, []string{order, "CUDA_VISIBLE_DEVICES=MIG-a", "NVIDIA_VISIBLE_DEVICES=MIG-a",
+			"GPU_UUIDS=MIG-a"}},
+		{Assignment{}, []string{"CUDA_VISIBLE_DEVICES=", "NVIDIA_VISIBLE_DEVICES=void",
+			"GPU_UUIDS="}},
+	} {
+		if d := cmp.Diff(c.want, c.a.Environment()); d != "" {
+			t.Error(d)
+		}
 	}
 	if d := cmp.Diff(&Request{Driver: "nvidia", DeviceIDs: []string{"GPU-0", "GPU-1"},
 		Capabilities: [][]string{{"gpu", "compute", "utility"}}}, one.Request()); d != "" {

@@ -1,6 +1,7 @@
 package nvdocker_test
 
 import (
+	"math"
 	"testing"
 
 	"mlframework/nvdocker"
@@ -20,8 +21,11 @@ func TestInUse(t *testing.T) {
 		{"as much as may be", nvdocker.GPU{Used: 4 << 30}, 4 << 30, ""},
 		{"less may be", nvdocker.GPU{Used: 100 << 20}, 50 << 20, "100 MB in use"},
 		{"a program", nvdocker.GPU{Used: 4 << 30, Processes: []nvdocker.Process{{PID: 411,
-			User: "ben", Name: "/usr/bin/python", Memory: 4 << 30}}}, 8 << 30,
+			User: "ben", Name: "/usr/bin/python", Memory: 4 << 30}}}, nvdocker.Idle,
 			"ben, python (pid 411), 4.0 GB"},
+		{"a program that may be", nvdocker.GPU{Used: nvdocker.Unknown,
+			Processes: []nvdocker.Process{{PID: 411, Memory: nvdocker.Unknown}}}, math.MaxInt64,
+			""},
 		{"lost", nvdocker.GPU{Lost: "GPU is lost", Used: 4 << 30}, nvdocker.Idle, ""},
 	} {
 		if got := c.gpu.InUse(c.idle); got != c.want {

@@ -24,7 +24,7 @@ func fake(t *testing.T, script string) {
 
 func TestDetect(t *testing.T) {
 	fake(t, `case "$*" in
---query-gpu=*) echo "0, GPU-3291dfa4-fcc4-0110-615b-c894a0d7c689, NVIDIA L4, 00000000:70:00.0, 550.54.15, 23034, 600, 5, 41, Enabled, 0, [N/A]" ;;
+--query-gpu=*) echo "0, GPU-3291dfa4-fcc4-0110-615b-c894a0d7c689, NVIDIA L4, 00000000:70:00.0, 550.54.15, 23034, 6000, 5, 41, Enabled, 0, [N/A]" ;;
 -L) echo "GPU 0: NVIDIA L4 (UUID: GPU-3291dfa4-fcc4-0110-615b-c894a0d7c689)" ;;
 --query-compute-apps=*) echo "GPU-3291dfa4-fcc4-0110-615b-c894a0d7c689, $PPID, 512, /opt/a, b" ;;
 *) echo "| NVIDIA-SMI 550.54.15   Driver Version: 550.54.15   CUDA Version: 12.4 |" ;;

@@ -2,6 +2,7 @@ package nvdocker
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,8 +10,8 @@ import (
 )
 
 // Idle is how much of a GPU's memory may be in use while it counts as free, in bytes, where its
-// user does not say otherwise: the driver takes some, and a plain desktop.
-const Idle = 300 << 20
+// user does not say otherwise: the driver takes some, and a desktop some hundred MB.
+const Idle = 1 << 30
 
 // Xid is an error that the driver wrote to the kernel's log.
 type Xid struct {
@@ -103,10 +104,23 @@ func Health(g GPU, xids []Xid) (problems []Problem) {
 	return problems
 }
 
-// Free reports whether nobody uses a GPU: it answers, no program computes on it, and no more than
-// idle bytes of its memory are in use.
-func (g GPU) Free(idle int64) bool {
-	return g.Lost == "" && len(g.Processes) == 0 && (g.Used == Unknown || g.Used <= idle)
+// Free reports whether nobody uses a GPU: it answers, and no more than idle bytes of its memory are
+// in use.
+func (g GPU) Free(idle int64) bool { return g.Lost == "" && g.inUse() <= idle }
+
+// inUse returns how many bytes of a GPU's memory are in use. Where the driver tells that of programs
+// alone, it is theirs together; a program of which it tells nothing may use all of it.
+func (g GPU) inUse() (sum int64) {
+	if g.Used != Unknown {
+		return g.Used
+	}
+	for _, p := range g.Processes {
+		if p.Memory == Unknown {
+			return math.MaxInt64
+		}
+		sum += p.Memory
+	}
+	return sum
 }
 
 // Unavailable says why no program should get a GPU now, for people, and whether it is unfit: else

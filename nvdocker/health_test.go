@@ -82,13 +82,21 @@ func TestHealth(t *testing.T) {
 }
 
 func TestFreeAndBusy(t *testing.T) {
-	g := GPU{Used: 200 << 20}
+	g := GPU{Used: 600 << 20}
 	if !g.Free(Idle) || g.Busy() != "" {
 		t.Error("a GPU that only a desktop uses is not free")
 	}
-	g.Used = 400 << 20
+	g.Used = 1200 << 20
 	if g.Free(Idle) {
-		t.Error("a GPU with 400 MB in use is free")
+		t.Error("a GPU with 1.2 GB in use is free")
+	}
+	few := []Process{{PID: 411, Memory: 500 << 20}}
+	if !(GPU{Used: 600 << 20, Processes: few}).Free(Idle) {
+		t.Error("a program that takes little memory counts")
+	}
+	few = append(few, Process{PID: 412, Memory: 600 << 20})
+	if (GPU{Used: Unknown, Processes: few}).Free(Idle) {
+		t.Error("where the driver tells the memory of programs alone, theirs does not count")
 	}
 	g.Processes = []Process{{PID: 411, User: "ben", Name: "/usr/bin/python", Memory: 6 << 30},
 		{PID: 412, Name: "a", Memory: Unknown}}
@@ -211,7 +219,7 @@ func TestUnavailable(t *testing.T) {
 				Index: 1}}}
 	}
 	busy, sick, well := split(0, "a"), split(1, "b"), split(2, "c")
-	busy.Processes = []Process{{PID: 411}}
+	busy.Used = 6 << 30
 	lost := GPU{UUID: "GPU-d", Index: 3, Bus: "0000:0d:00.0", Lost: "GPU is lost"}
 	errors := GPU{UUID: "GPU-e", Index: 4, Bus: "0000:0e:00.0", Errors: 2}
 	idle := GPU{UUID: "GPU-f", Index: 5, Bus: "0000:0f:00.0", Errors: Unknown}

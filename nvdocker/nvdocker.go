@@ -102,7 +102,7 @@ func (g GPU) Busy() string {
 			text = p.User + ", " + text
 		}
 		if p.Memory != Unknown {
-			text += ", " + size(p.Memory)
+			text += ", " + Size(p.Memory)
 		}
 		all = append(all, text)
 	}
@@ -119,11 +119,11 @@ func (g GPU) InUse(idle int64) string {
 	case busy != "":
 		return busy
 	}
-	return size(g.Used) + " in use"
+	return Size(g.Used) + " in use"
 }
 
-// size shows bytes in the unit that drivers call MiB and people GB: 80 GB is 80 x 2^30.
-func size(bytes int64) string {
+// Size shows bytes in the unit that drivers call MiB and people GB: 80 GB is 80 x 2^30.
+func Size(bytes int64) string {
 	if bytes < 1<<30 {
 		return fmt.Sprintf("%d MB", bytes>>20)
 	}

@@ -25,11 +25,13 @@
 //     its root, the nearest folder with a .git. Where those rules leave out the project's own
 //     folder they do not count, as whoever names it wants what is in it.
 //
+// As in git, no .gitignore leaves out a file that the repository's index tracks.
+//
 // No rule brings the first two back. A .mlframeworkignore is asked before any .gitignore, so it can
 // leave out what git keeps (!data there brings in data that git ignores). So a revision depends on
-// the folder and on the .gitignore files of the repository around it, which everybody who has the
-// repository has, and on nothing of a single user or clone: .git/info/exclude and global excludes
-// are not read. As in git, a rules file that is a symbolic link is not read as rules. node_modules
+// the folder, and on the .gitignore files and tracked paths of the repository around it, which
+// everybody who has the repository has, and on no settings of a single user or clone:
+// .git/info/exclude and global excludes are not read. As in git, a rules file that is a symbolic link is not read as rules. node_modules
 // belongs to the project unless a rule names it: unlike a virtual environment it can be moved, and
 // a program may need it.
 //

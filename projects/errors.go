@@ -19,6 +19,7 @@ const (
 	Unreadable    Fault = "unreadable"     // Detail is empty, Err the cause
 	LeavesProject Fault = "leaves project" // a symbolic link; Detail is its target
 	NotAFile      Fault = "not a file"     // a socket, pipe or device; Detail says which
+	Sparse        Fault = "sparse"         // a very large file with almost no data; Detail is its size
 )
 
 // A FileError refuses one file or folder of a project. Its text names the cause and the remedy.
@@ -39,6 +40,9 @@ func (e *FileError) Error() string {
 			"target's own path", path, shown(e.Detail), leave)
 	case e.Fault == NotAFile:
 		return fmt.Sprintf("%s is a %s, not a file, folder or link: %s", path, e.Detail, leave)
+	case e.Fault == Sparse:
+		return fmt.Sprintf("%s has %s, almost all of them holes, which would take minutes to read: %s",
+			path, e.Detail, leave)
 	case name == gitRules || name == ownRules:
 		return fmt.Sprintf("read the rules in %s: %s: make it readable", path, cause(e.Err))
 	}

@@ -36,6 +36,10 @@ type ruleSet struct {
 // scope leaves nothing out.
 type scope struct {
 	own, git []ruleSet
+	// tracks reports whether git tracks a path or something in it; nil outside of repositories
+	tracks func(path string) bool
+	// onlyTracked is how rules of git left out the folder, in which only tracked files count
+	onlyTracked *LeftOut
 }
 
 // with adds a rules file.
@@ -49,7 +53,7 @@ func (s scope) with(name string, added ruleSet) scope {
 }
 
 // ignores returns how the rules leave out the path, whose folder they have not left out; false when
-// they do not.
+// they do not. It does not ask what git tracks.
 func (s scope) ignores(path string, folder bool) (LeftOut, bool) {
 	for _, sets := range [][]ruleSet{s.own, s.git} {
 		for _, set := range slices.Backward(sets) {
@@ -57,6 +61,9 @@ func (s scope) ignores(path string, folder bool) (LeftOut, bool) {
 				return LeftOut{Path: path, Folder: folder, File: set.file,
 					Unless: set.unless(r, path)}, !r.negated
 			}
+		}
+		if left := s.onlyTracked; left != nil {
+			return LeftOut{Path: path, Folder: folder, File: left.File, Unless: left.Unless}, true
 		}
 	}
 	return LeftOut{}, false

@@ -319,27 +319,33 @@ func everything(t *testing.T, dir string) []string {
 // gitIgnored asks git about every path below top, of which it makes a repository.
 func gitIgnored(t *testing.T, top string) map[string]bool {
 	t.Helper()
-	all := everything(t, top)
-	git := func(input string, args ...string) []byte {
-		command := exec.Command("git", append([]string{"-C", top}, args...)...)
-		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-			"XDG_CONFIG_HOME=/nonexistent", "GIT_DIR="+top+"/.git")
-		command.Stdin = strings.NewReader(input)
-		var stderr bytes.Buffer
-		command.Stderr = &stderr
-		out, err := command.Output()
-		if err != nil {
-			t.Fatalf("git %q: %v: %s", args, err, &stderr)
-		}
-		return out
-	}
-	git("", "init", "-q", top)
+	all := strings.Join(everything(t, top), "\x00") + "\x00"
+	runGit(t, top, "", "init", "-q")
 	ignored := map[string]bool{}
-	out := git(strings.Join(all, "\x00")+"\x00", "check-ignore", "-z", "--stdin", "--no-index")
+	out := runGit(t, top, all, "check-ignore", "-z", "--stdin", "--no-index")
 	for path := range strings.SplitSeq(string(out), "\x00") {
 		ignored[path] = true
 	}
 	return ignored
+}
+
+// runGit runs git in a folder, without settings of a user or the machine.
+func runGit(t *testing.T, dir, input string, args ...string) []byte {
+	t.Helper()
+	command := exec.Command("git", append([]string{"-C", dir}, args...)...)
+	command.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { // those of a hook, too
+		return strings.HasPrefix(v, "GIT_")
+	})
+	command.Env = append(command.Env, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"XDG_CONFIG_HOME=/nonexistent")
+	command.Stdin = strings.NewReader(input)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("git %q: %v: %s", args, err, &stderr)
+	}
+	return out
 }
 
 func rulesIn(t *testing.T, dir string) string {
@@ -352,4 +358,47 @@ func rulesIn(t *testing.T, dir string) string {
 		}
 	}
 	return b.String()
+}
+
+// TestTracked reads indexes as git writes them: of all versions, and where .git is a file.
+func TestTracked(t *testing.T) {
+	t.Parallel()
+	files := tree{".gitignore": "*.bin\ndata/\n", "a.bin": "", "data/x": "", "data/deep/kept": "",
+		"data/deep/keptt": "", "kept/a.bin": "", "kept/" + strings.Repeat("long/", 30) + "a.bin": ""}
+	prepare := []string{"init", "add -f kept data/deep/kept", "commit -qm x"}
+	for name, test := range map[string]struct {
+		commands []string
+		project  string
+	}{
+		"version 2":       {prepare, ""},
+		"version 3":       {append(prepare, "update-index --skip-worktree data/deep/kept"), ""},
+		"version 4":       {append(prepare, "update-index --index-version 4"), ""},
+		"SHA-256":         {append([]string{"init --object-format=sha256"}, prepare[1:]...), ""},
+		"linked worktree": {append(prepare, "worktree add -q ../other"), "../other"},
+		"project below": {[]string{"init ..", "-C .. add -f p/kept p/data/deep/kept",
+			"-C .. commit -qm x"}, ""},
+		"repository within": {[]string{"init -q ..", "init", "-C .. add -f p/data/x",
+			"add -f kept data/deep/kept", "commit -qm x"}, ".."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(plant(t, tree{"p/": ""}), "p")
+			plantIn(t, dir, files)
+			for _, args := range test.commands {
+				runGit(t, dir, "", strings.Fields("-c user.name=x -c user.email=x "+args)...)
+			}
+			m := scan(t, filepath.Join(dir, test.project))
+			var got []string
+			for _, e := range m.Entries {
+				if e.Kind == projects.File && filepath.Base(e.Path) != ".gitignore" {
+					got = append(got, strings.TrimPrefix(e.Path, "p/"))
+				}
+			}
+			want := []string{"data/deep/kept", "kept/a.bin",
+				"kept/" + strings.Repeat("long/", 30) + "a.bin"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-tracked +in the project\n%s", diff)
+			}
+		})
+	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // intact reports whether the folder is the whole snapshot of m. It looks at sizes, which after a
-// power cut tell the files that never reached the disk; only a linked file that the project has
-// replaced since is read.
+// power cut tell the files that never reached the disk; only a file of another time than the
+// project's is read: it was written to since, there or here.
 func (m *Manifest) intact(ctx context.Context, folder string) bool {
 	for _, e := range m.Entries {
 		full := placed(folder, e)
@@ -20,7 +20,8 @@ func (m *Manifest) intact(ctx context.Context, folder string) bool {
 			continue
 		}
 		info, err := os.Lstat(full)
-		if err != nil || kindOf(info) != e.Kind || e.Kind == File && info.Size() != e.Size {
+		if err != nil || kindOf(info) != e.Kind || e.Kind == File && (info.Size() != e.Size ||
+			!ModTime(info).Equal(e.ModTime) && !hasHash(ctx, full, e.Hash)) {
 			return false
 		}
 		if target, err := os.Readlink(full); e.Kind == Symlink && (err != nil || target != e.Link) {

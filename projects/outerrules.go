@@ -12,6 +12,10 @@ import (
 // folder wants what is in it.
 func (w *walk) above() (rules scope) {
 	folders := foldersAbove(w.root)
+	if len(folders) > 0 {
+		top := folders[len(folders)-1]
+		rules.tracks = trackedIn(top, pathBetween(top, w.root)+"/", "")
+	}
 	for i, folder := range slices.Backward(folders) { // from the repository's root down
 		file := strings.Repeat("../", i+1) + gitRules
 		below := pathBetween(folder, w.root) + "/"
@@ -22,7 +26,7 @@ func (w *walk) above() (rules scope) {
 			}
 		}
 		if rules.leavesOutProject(i) {
-			return scope{}
+			return scope{tracks: rules.tracks}
 		}
 	}
 	return rules

@@ -24,6 +24,8 @@ type Options struct {
 	// Hashing, when set, is called before a file is read to be hashed, with its size in bytes;
 	// concurrently.
 	Hashing func(path string, size int64)
+	// Snapshot means that the folder is a snapshot: no rules apply, as they did when it was made.
+	Snapshot bool
 	// Log gets what is no error of the scan: a cache that cannot be written. nil: nowhere.
 	Log *slog.Logger
 	// Now is the clock; nil is time.Now. A file touched in its last 2 s is not kept in the cache.
@@ -53,7 +55,7 @@ func defaultWorkers() int { return min(runtime.GOMAXPROCS(0), 8) }
 // List is Scan without the hashes: it reads no file but those with rules. The manifest has no
 // revision.
 func List(ctx context.Context, dir string) (*Manifest, error) {
-	m, faults, err := listFiles(ctx, dir)
+	m, faults, err := listFiles(ctx, dir, false)
 	if err == nil && len(faults) > 0 {
 		sortFaults(faults)
 		err = &ScanError{Dir: dir, Files: faults}
@@ -64,13 +66,14 @@ func List(ctx context.Context, dir string) (*Manifest, error) {
 	return m, nil
 }
 
-// listFiles walks through a project. What is wrong with single files comes as faults.
-func listFiles(ctx context.Context, dir string) (m *Manifest, faults []error, err error) {
+// listFiles walks through a project or a snapshot. What is wrong with single files comes as faults.
+func listFiles(ctx context.Context, dir string, snapshot bool) (m *Manifest, faults []error,
+	err error) {
 	root, given, err := open(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &walk{root: root, names: []string{root, given},
+	w := &walk{root: root, names: []string{root, given}, snapshot: snapshot,
 		manifest: &Manifest{Dir: root, seen: map[string]identity{}}}
 	if err := w.folder(ctx, "", w.above()); err != nil {
 		return nil, nil, fmt.Errorf("read project %s: %w", shown(dir), err)
@@ -86,7 +89,7 @@ func listFiles(ctx context.Context, dir string) (m *Manifest, faults []error, er
 // ctx's. It writes nothing but the cache.
 func Scan(ctx context.Context, dir string, opts Options) (*Manifest, error) {
 	opts = opts.withDefaults()
-	m, wrong, err := listFiles(ctx, dir)
+	m, wrong, err := listFiles(ctx, dir, opts.Snapshot)
 	if err != nil {
 		return nil, err
 	}

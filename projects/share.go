@@ -2,6 +2,7 @@ package projects
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
@@ -31,11 +32,67 @@ func (s snapshotter) sharedFiles(m *Manifest, revisions string) sharedFiles {
 	return f
 }
 
+// Rebuild makes the snapshot of m anew, from the project, after a file of it was written to. Other
+// snapshots that share such a file get the new one.
+func Rebuild(ctx context.Context, m *Manifest, revisions string) error {
+	folder := filepath.Join(revisions, m.Revision())
+	written := map[Entry]os.FileInfo{}
+	for _, e := range m.Entries {
+		full := placed(folder, e)
+		if info, err := os.Lstat(full); err == nil && e.Kind == File && info.Mode().IsRegular() &&
+			!ModTime(info).Equal(e.ModTime) && !hasHash(ctx, full, e.Hash) {
+			written[e] = info
+		}
+	}
+	if err := Remove(revisions, m.Revision()); err != nil {
+		return err
+	}
+	if _, err := Snapshot(ctx, m, revisions); err != nil {
+		return err
+	}
+	for _, other := range snapshots(revisions) {
+		for e, info := range written {
+			now, err := os.Lstat(placed(other, e))
+			if err == nil && os.SameFile(now, info) {
+				err = replace(placed(folder, e), placed(other, e), revisions)
+			}
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// replace puts a link to a file in the place of another one in a read-only folder.
+func replace(file, other, revisions string) error {
+	folder := filepath.Dir(other)
+	info, err := os.Stat(folder)
+	if err == nil {
+		err = os.Chmod(folder, 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	aside := filepath.Join(revisions, temporaryPrefix+"link-"+rand.Text())
+	if err = os.Link(file, aside); err == nil {
+		err = os.Rename(aside, other)
+	}
+	return errors.Join(err, os.Chtimes(folder, info.ModTime(), info.ModTime()),
+		os.Chmod(folder, info.Mode()))
+}
+
 // mostOthers is the maximum number of snapshots that are searched for files to share.
 const mostOthers = 16
 
 // others returns the newest snapshots.
-func others(revisions string) (folders []string) {
+func others(revisions string) []string {
+	folders := snapshots(revisions)
+	return folders[:min(len(folders), mostOthers)]
+}
+
+// snapshots returns all snapshots, the newest first.
+func snapshots(revisions string) (folders []string) {
 	items, err := os.ReadDir(revisions)
 	if err != nil {
 		return nil // then nothing is shared
@@ -48,7 +105,7 @@ func others(revisions string) (folders []string) {
 		}
 	}
 	slices.SortFunc(folders, func(a, b string) int { return made[b].Compare(made[a]) })
-	return folders[:min(len(folders), mostOthers)]
+	return folders
 }
 
 // place shares the copy of another snapshot, or copies the file. A large file that cannot be copied

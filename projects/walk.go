@@ -3,6 +3,7 @@ package projects
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 type walk struct {
 	root     string
 	names    []string // absolute paths by which a link may call the root
+	snapshot bool     // rules were applied when it was made
 	manifest *Manifest
 	faults   []error
 }
@@ -37,6 +39,9 @@ func (w *walk) folder(ctx context.Context, path string, outer scope) error {
 		w.add(path, Dir, info)
 	}
 	inner := w.rules(path, items, outer)
+	if holds(items, ".git") {
+		inner.tracks = trackedIn(w.full(path), "", path+"/")
+	}
 	ours := path == "" || working(items)
 	for _, item := range items {
 		if never(item.Name(), ours) {
@@ -81,7 +86,13 @@ func join(folder, name string) string {
 
 // item adds one item of a folder unless the rules leave it out. Its error is ctx's alone.
 func (w *walk) item(ctx context.Context, path string, item fs.DirEntry, rules scope) error {
-	if left, ignored := rules.ignores(path, item.IsDir()); ignored {
+	left, ignored := rules.ignores(path, item.IsDir())
+	rules.onlyTracked = nil
+	switch {
+	case !ignored || w.snapshot:
+	case left.ByGit() && rules.tracks != nil && rules.tracks(path): // as in git, it counts
+		rules.onlyTracked = &LeftOut{File: left.File, Unless: left.Unless}
+	default:
 		if item.Name() != gitRules && item.Name() != ownRules {
 			w.manifest.LeftOut = append(w.manifest.LeftOut, left)
 		}
@@ -94,6 +105,9 @@ func (w *walk) item(ctx context.Context, path string, item fs.DirEntry, rules sc
 	switch {
 	case err != nil:
 		w.refuse(&FileError{Path: path, Fault: Unreadable, Err: err})
+	case info.Mode().IsRegular() && sparse(info):
+		size := fmt.Sprintf("%d GiB", info.Size()>>30)
+		w.refuse(&FileError{Path: path, Fault: Sparse, Detail: size})
 	case info.Mode().IsRegular():
 		w.add(path, File, info)
 	case info.Mode().Type() == fs.ModeSymlink:
@@ -102,6 +116,15 @@ func (w *walk) item(ctx context.Context, path string, item fs.DirEntry, rules sc
 		w.refuse(&FileError{Path: path, Fault: NotAFile, Detail: named(info.Mode())})
 	}
 	return nil
+}
+
+// maxSparse is the size in bytes above which a file that contains almost no data is refused.
+const maxSparse = 64 << 30
+
+// sparse reports whether reading a file would take minutes although it contains almost no data.
+func sparse(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.Size() > maxSparse && stat.Blocks*512 < info.Size()/64
 }
 
 // add lists what info tells about path.

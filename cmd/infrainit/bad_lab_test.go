@@ -67,15 +67,15 @@ func TestBadHosts(t *testing.T) {
 	})
 	t.Run("rights and owners", func(t *testing.T) {
 		shell(t, master,
-			`mkdir -p /home/anna/ml/c; printf '{"version":1,"cluster":"c","owner":"ben"}\n' >/home/anna/ml/c/.mlframework-root; chown -R anna /home/anna/ml`)
+			`mkdir -p /home/anna/ml/c; printf '{"version":1,"cluster":"d","owner":"ben"}\n' >/home/anna/ml/c/.mlframework-root; chown -R anna /home/anna/ml`)
 		shell(t, second,
 			`useradd -m dora; cp -r /home/anna/.ssh /home/dora; chown -R dora /home/dora; chmod 700 /home/dora`)
 		shell(t, third,
-			`mkdir /home/anna/ml; docker run -d --name squatter --label mlframework.cluster=c --label mlframework.owner=ben `+p.training+` sleep 600`)
+			`mkdir /home/anna/ml; docker run -d --name squatter --label mlframework.cluster=c --label mlframework.owner=ben --label mlframework.role=worker `+p.training+` sleep 600`)
 		p.fails(1, []string{
-			"host1: /home/anna/ml/c belongs to ben's cluster c",
+			"host1: /home/anna/ml/c belongs to ben's cluster d",
 			"host2: reach docker on host2: dora may not use /var/run/docker.sock",
-			"host3: the cluster c there belongs to ben",
+			"host3: the cluster c there is not in /home/anna/ml/c: it belongs to ben",
 			"host3: /home/anna/ml/c cannot be made: anna may not write in /home/anna/ml",
 		}, ask("anna@host1,dora@host2,anna@host3", "2,3", "-r", "ml")...)
 		shell(t, master, "rm -r /home/anna/ml")

@@ -2,10 +2,12 @@ package main_test
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"mlframework/infra/lab"
+	"mlframework/sweep/task"
 )
 
 // gpuSMI is a program in place of nvidia-smi, for a host with two GPUs.
@@ -42,6 +44,69 @@ func program(t *testing.T, h *lab.Host, name, text string) {
 	h.Exec(t, "sh", "-ec", `printf %s "$1" >"$2"; chmod 755 "$2"`, "sh", text, folder+name)
 }
 
+// passGPUs has a host's Docker pass GPUs to containers.
+func passGPUs(t *testing.T, h *lab.Host) {
+	t.Helper()
+	program(t, h, "nvidia-container-runtime-hook", gpuHook)
+	h.Exec(t, "sh", "-ec", `pid=$(pidof dockerd)
+		kill $pid
+		while kill -0 $pid 2>/dev/null; do sleep 0.1; done
+		lab-host ready`)
+}
+
+// TestTwoClustersOnGPUs is two people whose clusters have the same GPUs of one host: no GPU is ever
+// given to tasks of both, although none of them uses any memory.
+func TestTwoClustersOnGPUs(t *testing.T) {
+	slow(t)
+	p := newLaptop(t, 1)
+	ben, h := p.somebodyElse(nobody), p.lab.Hosts[0]
+	program(t, h, "nvidia-smi", gpuSMI)
+	passGPUs(t, h)
+	h.Exec(t, "sh", "-ec", "mkdir -p /var/held; chmod 1777 /var/held")
+	for user, at := range map[string]*laptop{"anna": p, "ben": ben} {
+		at.has("digits/tasks.yml", `volumes: [/var/held:/held]
+tasks:
+  holds:
+    command: [sh, -c, 'mkdir /held/$GPU_UUIDS && until test -e /held/go; do sleep 0.1; done; rmdir /held/$GPU_UUIDS']
+    parameters: parameters.yml
+    gpus: 1
+`)
+		at.up(append(at.images(), "-a", user+"@"+h.Name, "-d", "digits", "--name", user+"s", "-m",
+			"1", "-w", "1", "--slots", "2")...)
+	}
+	running := make([]*exec.Cmd, 2)
+	begin := func(n int, at *laptop) {
+		running[n] = at.command(t.Context(), "run-tasks", "-q", "holds")
+		if err := running[n].Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin(0, p)
+	eventually(t, "tasks of anna have both GPUs", func() bool {
+		return h.Exec(t, "ls", "/var/held") == "GPU-one\nGPU-two\n"
+	})
+	begin(1, ben)
+	eventually(t, "ben's worker says who has them", func() bool {
+		return strings.Contains(ben.must("run-tasks", "workers", "show", h.Name).out,
+			"busy: worker "+h.Name+" of cluster annas of anna (in a container, ")
+	})
+	h.Exec(t, "touch", "/var/held/go")
+	for n, at := range []*laptop{p, ben} {
+		if err := running[n].Wait(); err != nil {
+			t.Errorf("%v\n%s", err, at.must("run-tasks", "results", "holds-1").out)
+		}
+	}
+	if held := h.Exec(t, "sh", "-c", "cd /dev/shm; ls -l mlframework-gpu-*"); strings.Count(held,
+		"-rw-rw-rw-") != 2 {
+		t.Errorf("the locks are\n%s", held)
+	}
+	for _, at := range []*laptop{ben, p} {
+		at.must("./infra-clean", "--volumes", "--files", "--yes")
+	}
+	h.Exec(t, "rm", "-rf", "/var/held")
+	clean(t, p.lab)
+}
+
 // upWithGPUs brings a cluster up with the options of infrainit, whose last host has two GPUs: not
 // before its Docker can hand them out.
 func (p *laptop) upWithGPUs(t *testing.T, options ...string) {
@@ -50,14 +115,10 @@ func (p *laptop) upWithGPUs(t *testing.T, options ...string) {
 	program(t, h, "nvidia-smi", gpuSMI)
 	p.fails(1, []string{h.Name + ": Docker cannot pass 2 GPUs (NVIDIA RTX A6000) to containers: " +
 		"the NVIDIA container toolkit is not installed\n    run nvdocker-install for this host; " +
-		"or set gpus: none for " + h.Name + " under overrides",
+		"or set gpus: none for " + h.Name + " under overrides in config.yml (--cpu: for all hosts)",
 		"nothing was changed"}, options...)
 	clean(t, p.lab)
-	program(t, h, "nvidia-container-runtime-hook", gpuHook)
-	h.Exec(t, "sh", "-ec", `pid=$(pidof dockerd)
-		kill $pid
-		while kill -0 $pid 2>/dev/null; do sleep 0.1; done
-		lab-host ready`)
+	passGPUs(t, h)
 	said := p.up(options...).err
 	if !strings.Contains(said, ", 2 GPUs\n") || strings.Count(said, "GPU") != 1 {
 		t.Errorf("one worker has two GPUs, and it says\n%s", said)
@@ -79,7 +140,7 @@ volumes: [/usr/share:/data/set:ro]
 container: {shm: 32m}
 tasks:
   uses_gpu:
-    command: [sh, -c, 'echo "sees $CUDA_VISIBLE_DEVICES"; >/tmp/uses-gpu-$$; until test $(ls /tmp/uses-gpu-* | wc -l) -ge 2; do sleep 0.1; done']
+    command: [sh, -c, 'echo "sees $GPU_UUIDS"; >/tmp/uses-gpu-$$; until test $(ls /tmp/uses-gpu-* | wc -l) -ge 2; do sleep 0.1; done']
     parameters: parameters.yml
     gpus: 1
     timeout: 1m
@@ -100,10 +161,10 @@ func (p *laptop) sweepsGPUs(t *testing.T, image string) {
 	for i, r := range p.rows(id) {
 		log := p.must("run-tasks", "logs", fmt.Sprintf("%s/%d", id, i)).out
 		if r.State != "succeeded" || r.Host != h.Name || len(r.GPUs) != 1 ||
-			!strings.Contains(log, "sees "+strings.Join(r.GPUs, ",")+"\n") {
+			!strings.Contains(log, "sees "+strings.Join(task.UUIDs(r.GPUs), ",")+"\n") {
 			t.Errorf("%+v, whose program said %q", r, log)
 		}
-		for _, uuid := range r.GPUs {
+		for _, uuid := range task.UUIDs(r.GPUs) {
 			used[uuid]++
 		}
 	}

@@ -59,7 +59,7 @@ func TestLife(t *testing.T) {
 	t.Run("a host is listed no more", func(t *testing.T) {
 		p.up("-f", "-w", "2,3")
 		r := p.up("-f", "-a", "anna@host1,anna@host3", "-w", "2")
-		if !strings.Contains(r.err, "host2     warning: it leaves the cluster; outputs of its "+
+		if !strings.Contains(r.err, "host2     warning: it leaves the cluster; the outputs of its "+
 			"tasks stay in "+root) {
 			t.Errorf("nothing says what stays on host2:\n%s", r.err)
 		}

@@ -76,7 +76,9 @@ func (c *command) app() *cliv2.App {
 	app := cli.App("infrainit", usage, help, c.stdout, c.stderr,
 		append(flags, cli.ConfigFlag(),
 			cli.Switch("dry-run", "print the plan; change nothing"),
+			cli.Switch("cpu", "run hosts with GPUs without them, as --gpus none does"),
 			cli.Switch("skip-bad", "leave out hosts of workers that have faults"),
+			cli.Switch("force", "change the image of workers also while tasks have not finished"),
 			cli.Switch("keep", "if it fails, do not roll back"),
 			cli.Switch("now", "stop workers immediately; their tasks are rescheduled"),
 			cli.Switch("pull", "update images to what their tags point to in the registry, on "+

@@ -87,6 +87,7 @@ func submit(t *testing.T, client *api.Client, h *lab.Host, root, tasks, script s
 	revision := strings.TrimSpace(h.Exec(t, "sh", "-c", "basename $(readlink "+root+"/current)"))
 	made, err := client.Submit(t.Context(), api.Submission{Code: revision, Record: core.Record{
 		Version: task.Version, Space: s, Project: "digits",
+		Retry: task.Retry{Lost: 3},
 		Recipe: task.Recipe{Definition: "sleep", Command: []string{"sh", "-c", script, "task"},
 			Revision: revision, Grace: time.Second},
 	}}, "", "")

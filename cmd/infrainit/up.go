@@ -23,6 +23,14 @@ func (c *command) up(ctx *cliv2.Context) error {
 		return cli.Wrong("hosts are named with -a, the project's folder with -d",
 			"unexpected argument %q", ctx.Args().First())
 	}
+	if ctx.Bool("cpu") {
+		if ctx.IsSet("gpus") {
+			return cli.Wrong("", "--cpu and --gpus are mutually exclusive")
+		}
+		if err := ctx.Set("gpus", "none"); err != nil {
+			return err
+		}
+	}
 	s, err := site.Read(ctx, ctx.Bool("file"), c.stderr)
 	if err != nil {
 		return err
@@ -80,6 +88,10 @@ func explain(s *site.Site, err error) error {
 		return cli.Wrong("name the master's host with -m to start one, or the cluster with --name",
 			"%w", missing)
 	}
+	if image, ok := errors.AsType[*infra.ImageChange](err); ok {
+		return &cli.Error{Code: cli.Failed, Err: image, Remedy: "nothing was changed; let them " +
+			"finish or cancel them (run-tasks cancel), or call it again with --force"}
+	}
 	err = site.Explain(err)
 	if told, ok := errors.AsType[*cli.Error](err); ok && faulty && told.Remedy == "" {
 		told.Remedy = "nothing was changed"
@@ -109,6 +121,7 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 	r.Large = s.Large(work, c.stdin, ctx.Bool("yes"))
 	r.SkipBad, r.Keep, r.Now, r.BreakLock = ctx.Bool("skip-bad"), ctx.Bool("keep"), ctx.Bool("now"),
 		ctx.Bool("break-lock")
+	r.Force = ctx.Bool("force")
 	r.Downgrade, r.Rotate, r.Pull = ctx.Bool("downgrade"), ctx.Bool("rotate"), ctx.Bool("pull")
 	if r.Rotate && joins(s) {
 		return r, cli.Wrong("infrainit -f --rotate, where its config.yml is",
@@ -133,6 +146,9 @@ func entryDetail(r infra.Request) string {
 	text := fmt.Sprintf("hosts=%d", len(r.Targets))
 	if r.BreakLock {
 		text += " break-lock"
+	}
+	if r.Force {
+		text += " force"
 	}
 	if r.Rotate {
 		text += " rotate"
@@ -199,10 +215,11 @@ func (c *command) conclude(ctx context.Context, cl *cliv2.Context, s *site.Site,
 		return nil
 	}
 	fmt.Fprintf(c.stdout, "\n%s. Next:\n"+
-		"  check-status               show the state of the cluster\n"+
-		"  run-tasks NAME             run a definition of tasks.yml\n"+
+		"  %-26s show the state of the cluster\n"+
+		"  %-26s run a definition of tasks.yml\n"+
 		"  ./%-24s remove the cluster\n",
-		what, filepath.Base(script))
+		what, cli.Hints{Config: s.Hints.Config}.Command("check-status"),
+		s.Hints.Command("run-tasks")+" NAME", filepath.Base(script))
 	return nil
 }
 

@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"mlframework/projects"
+	"mlframework/sweep/task"
 )
 
 // row is a line of `run-tasks results --json`.
 type row struct {
 	State, Host, Revision string
 	Attempts              int
-	GPUs                  []string
+	GPUs                  []task.Device
 	Metrics               map[string]any
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
@@ -51,10 +53,10 @@ lr=0.1,0.01 is a list, epoch='[1,5)' an interval. See docs/parameters.md.
 
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
-		flagProject(), flagDryRun(), flagAll(), flagPriority(), flagGPUs(),
+		flagProject(), flagDryRun(), flagAll(), flagPriority(),
 		cli.Switch("as-pushed", "on a cluster: use the files uploaded last; upload nothing"),
 		cli.Switch("missing", "run only what has not succeeded with this command and code"),
-	}, append(overrideFlags(), runFlags()...)...)
+	}, slices.Concat(flagsNeeds(), overrideFlags(), runFlags())...)
 	app := cli.App("run-tasks", appUsage, appHelp, c.stdout, c.stderr, flags...)
 	app.Action, app.Commands = c.runName, c.commands()
 	return app

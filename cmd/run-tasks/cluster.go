@@ -12,7 +12,6 @@ import (
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
 	"mlframework/infra/filesync"
-	infraplan "mlframework/infra/plan" // plan is of this package
 	"mlframework/projects"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
@@ -68,7 +67,7 @@ func (m *remote) compare(ctx context.Context, dir string, file *definition.File,
 		"nothing was brought or submitted")
 }
 
-// bring has every host of the cluster hold the files of a project, and gives them.
+// bring has the hosts of the cluster hold the files of a project, and gives them.
 func (m *cluster) bring(ctx context.Context, dir string) (*projects.Manifest, error) {
 	files, err := projects.Scan(ctx, dir, projects.Options{Cache: site.HashCache(dir)})
 	if err != nil {
@@ -77,44 +76,20 @@ func (m *cluster) bring(ctx context.Context, dir string) (*projects.Manifest, er
 	if files.Revision() == m.CurrentRevision() {
 		return files, nil
 	}
-	pushed, err := m.Push(ctx, files, nil)
+	pushed, left, err := m.Push(ctx, files, nil)
 	if large, ok := errors.AsType[*filesync.LargeError](err); ok {
 		return nil, &cli.Error{Code: cli.Usage, Err: large,
 			Remedy: site.LargeRemedy + "update-files --yes"}
 	}
 	if err != nil {
-		return nil, notUploaded(m.site, err)
+		return nil, site.Explain(err)
 	}
+	m.site.WarnOfLeft(left)
 	for _, p := range pushed {
 		m.site.Printer.Did(p.Host, fmt.Sprintf("bring the project's files: %d changed", p.Files),
 			p.Took)
 	}
 	return files, nil
-}
-
-// notUploaded gives an error of a push its words and exit code: with a host that is away, nothing
-// is uploaded, and so no sweep runs on the new files.
-func notUploaded(s *site.Site, err error) error {
-	away, is := errors.AsType[infraplan.Problems](err)
-	if !is {
-		return site.Explain(err)
-	}
-	return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("the edited files cannot be uploaded "+
-		"to all hosts: nothing was submitted\n%w", away), Remedy: s.GoOnWithout(away)}
-}
-
-// orAsPushed adds to what notUploaded says that a new sweep can run what was uploaded before.
-func orAsPushed(err error) error {
-	told, worded := errors.AsType[*cli.Error](err)
-	if _, is := errors.AsType[infraplan.Problems](err); !is || !worded {
-		return err
-	}
-	const way = "`--as-pushed` runs the files uploaded last"
-	if told.Remedy != "" {
-		told.Remedy += "; "
-	}
-	told.Remedy += way
-	return err
 }
 
 // asPushed returns the revision that the cluster was brought last, and its files where the project

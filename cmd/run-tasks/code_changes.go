@@ -79,6 +79,7 @@ type gap struct {
 	files *projects.Manifest // nil: not known, as they were brought before
 	code  projects.Code
 	key   string
+	limit int64 // how many of the points run; 0: all
 	// the files of a revision, where they are still there
 	old func(context.Context, string) (*projects.Manifest, error)
 }
@@ -86,12 +87,13 @@ type gap struct {
 // newGap is the gap of a project's definition, whose files workers are given in the folder
 // revisions; "": they cannot be read here.
 func newGap(files *projects.Manifest, key string, p *project, revisions string) gap {
-	g := gap{files: files, code: codeOf(p.task, p.space), key: key}
+	g := gap{files: files, code: codeOf(p.task, p.space), key: key, limit: p.limit}
 	g.old = func(ctx context.Context, revision string) (*projects.Manifest, error) {
 		if revisions == "" || files == nil {
 			return nil, errors.New("the files of other revisions are not here")
 		}
-		m, err := projects.Scan(ctx, filepath.Join(revisions, revision), projects.Options{})
+		m, err := projects.Scan(ctx, filepath.Join(revisions, revision),
+			projects.Options{Snapshot: true})
 		if err == nil && m.Revision() != revision {
 			err = fmt.Errorf("the files of revision %s are not as they were", revision)
 		}
@@ -122,6 +124,11 @@ func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool,
 		r.Ranges = m.Ranges
 	}
 	notes = append(notes, g.reasons(m.Because, old, api.Total(*r))...)
+	if all := api.Total(*r); g.limit > 0 && g.limit < all {
+		notes = append(notes, fmt.Sprintf("--limit: the first %d of %s run", g.limit,
+			combinations(all)))
+		r.Ranges = r.Ranges.First(g.limit)
+	}
 	if len(m.Damaged) > 0 {
 		notes = append(notes, "not all of "+enumerated(m.Damaged)+" can be read in the store: "+
 			"what succeeded there may run again")

@@ -15,9 +15,7 @@ import (
 
 	cliv2 "github.com/urfave/cli/v2"
 
-	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/local"
-	"mlframework/nvdocker"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/argv"
@@ -130,18 +128,12 @@ func revisionsOf(ctx context.Context, src source) (string, error) {
 
 // places are the workers that tasks of a project would run on. It refuses what a submission would.
 func (c *command) places(ctx *cliv2.Context, dir string, file *definition.File,
-	need gpuNeed) (workers []core.Worker, err error) {
+	need hostNeed) (workers []core.Worker, err error) {
 	if locationOf(ctx) == inFolder {
-		host, _ := os.Hostname()
-		idle, err := cli.GPUIdle(ctx)
+		w, err := thisMachine(ctx, need)
 		if err != nil {
 			return nil, err
 		}
-		g, err := findGPUs(ctx.Context, need)
-		if err != nil {
-			return nil, err
-		}
-		w := workerHere(host, ctx.Int("slots"), g, idle)
 		noteOwn(ctx.Context, &w)
 		return []core.Worker{w}, nil
 	}
@@ -256,9 +248,9 @@ func (d dryRun) writeText(w io.Writer) error {
 	for _, line := range d.folder {
 		fmt.Fprintln(out, human.Visible(line))
 	}
-	need := d.record.Recipe.GPUs
-	if need.Count > 0 {
-		fmt.Fprintf(out, "each task has %v\n", nvdocker.Need(need))
+	need := d.record.Recipe.Needs
+	if need.Reserved() {
+		fmt.Fprintf(out, "each task has %s\n", core.NeedsText(need))
 	}
 	for _, p := range d.where {
 		for _, line := range placeLines(p, need) {

@@ -123,7 +123,7 @@ func (h *localFolder) measure(ctx context.Context, s api.Sweep, rules []metric.R
 
 // measureFolder reads the metrics of a task in its folder.
 func measureFolder(ctx context.Context, id task.ID, by task.Measure) (task.Measured, error) {
-	m, err := worker.MeasureTask(ctx, local.TaskFolder(id), by)
+	m, err := worker.MeasureTask(ctx, local.TaskFolder(id), by, local.RevisionFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("no output is left in " + filepath.Dir(local.TaskFolder(id)))
 	}

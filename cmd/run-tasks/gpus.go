@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -17,59 +20,105 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/fault"
 	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
-func flagGPUs() cliv2.Flag {
-	return &cliv2.StringFlag{Name: "gpus", DefaultText: "as in tasks.yml",
-		Usage: "give each task `N` GPUs, or a share of one such as 0.5; 0: none"}
+// flagsNeeds are the options that change what each task needs of a host.
+func flagsNeeds() []cliv2.Flag {
+	const asIs = "as in tasks.yml"
+	return []cliv2.Flag{
+		&cliv2.StringFlag{Name: "gpus", DefaultText: asIs,
+			Usage: "give each task `N` GPUs, or a share of one such as 0.5, or all of a host; " +
+				"0: none"},
+		&cliv2.StringFlag{Name: "cpus", DefaultText: asIs,
+			Usage: "keep `N` CPUs for each task; 0: none"},
+		&cliv2.StringFlag{Name: "memory", DefaultText: asIs,
+			Usage: "keep memory of `SIZE` for each task, such as 16g; 0: none"},
+		&cliv2.StringSliceFlag{Name: "on", DefaultText: asIs,
+			Usage: "run tasks on hosts with a `LABEL=VALUE`, such as host=gpu2; repeatable"},
+	}
 }
 
-// gpuCount is what --gpus says; nil: it is not given.
-func gpuCount(ctx *cliv2.Context) (*float64, error) {
-	if !ctx.IsSet("gpus") {
-		return nil, nil
+// changeNeeds applies the options to what tasks need. Memory and name of GPUs stay.
+func changeNeeds(ctx *cliv2.Context, n *task.Needs) error {
+	for _, option := range []struct {
+		name string
+		set  func(text string) (problem, remedy string)
+	}{
+		{"gpus", func(text string) (problem, remedy string) {
+			g := n.GPUs
+			g.Count, g.All, g.Share = 1, text == "all", false
+			if !g.All {
+				g.Count, problem, remedy = definition.ParseGPUCount(text)
+			}
+			if g.Count == 0 {
+				g = task.GPUs{}
+			}
+			n.GPUs = g
+			return problem, remedy
+		}},
+		{"cpus", func(text string) (problem, remedy string) {
+			n.CPUs, problem, remedy = definition.ParseCPUs(text)
+			return problem, remedy
+		}},
+		{"memory", func(text string) (problem, remedy string) {
+			n.Memory = 0
+			if text != "0" {
+				n.Memory, problem, remedy = definition.ParseMemory(text)
+			}
+			return problem, remedy
+		}},
+	} {
+		if !ctx.IsSet(option.name) {
+			continue
+		}
+		if problem, remedy := option.set(ctx.String(option.name)); problem != "" {
+			return cli.Wrong(remedy, "--%s: %s", option.name, problem)
+		}
 	}
-	count, problem, remedy := definition.ParseGPUCount(ctx.String("gpus"))
-	if problem != "" {
-		return nil, cli.Wrong(remedy, "--gpus: %s", problem)
+	for _, label := range ctx.StringSlice("on") {
+		name, value, ok := strings.Cut(label, "=")
+		if !ok || name == "" {
+			return cli.Wrong("write --on host=gpu2, or another label of the hosts",
+				"--on: %s is not LABEL=VALUE", fault.Quote(label))
+		}
+		n.On = maps.Clone(n.On)
+		if n.On == nil {
+			n.On = map[string]string{}
+		}
+		n.On[name] = value
 	}
-	return &count, nil
-}
-
-// setGPUCount has tasks get another number of GPUs than the definition says, of the same memory and
-// name.
-func (p *project) setGPUCount(count float64) {
-	p.task.GPUs.Count = count
-	if count == 0 {
-		p.task.GPUs = task.GPUs{}
+	if err := n.Check(); err != nil {
+		return cli.Wrong("", "%w", err)
 	}
+	return nil
 }
 
 // visibleDevices names the GPUs that programs of CUDA may use, and so those of --local.
 const visibleDevices = "CUDA_VISIBLE_DEVICES"
 
-// gpuNeed is what tasks need of GPUs, and what is said where they cannot have them.
-type gpuNeed struct {
-	task.GPUs
+// hostNeed is what tasks need of a host, and what is said where they cannot have it.
+type hostNeed struct {
+	task.Needs
 	of         string // the definition, or the sweep
 	definition string
 	kept       bool // it is that of a sweep, which keeps what it was submitted with
 }
 
 // needOf is that of a new sweep.
-func needOf(t definition.Task) gpuNeed {
-	return gpuNeed{t.GPUs, t.Name, t.Name, false}
+func needOf(t definition.Task) hostNeed {
+	return hostNeed{t.Needs, t.Name, t.Name, false}
 }
 
 // needOfSweep is that of a sweep.
-func needOfSweep(s api.Sweep) gpuNeed {
-	return gpuNeed{s.Record.Recipe.GPUs, s.ID, s.Definition, true}
+func needOfSweep(s api.Sweep) hostNeed {
+	return hostNeed{s.Record.Recipe.Needs, s.ID, s.Definition, true}
 }
 
 // others says which other numbers of GPUs the tasks can run with: none, or most, if that is not 0.
-func (n gpuNeed) others(most int) string {
+func (n hostNeed) others(most int) string {
 	text := "`run-tasks " + n.definition + " --gpus 0` runs it without GPUs"
 	if most > 0 {
 		text += fmt.Sprintf(", `--gpus %d` with %d", most, most)
@@ -85,8 +134,8 @@ type localGPUs struct{ all, visible nvdocker.Report }
 
 // findGPUs looks for the GPUs of this machine where tasks need some, and refuses tasks that it can
 // never run.
-func findGPUs(ctx context.Context, need gpuNeed) (g localGPUs, err error) {
-	if need.Count == 0 {
+func findGPUs(ctx context.Context, need hostNeed) (g localGPUs, err error) {
+	if need.GPUs.Count == 0 {
 		return g, nil
 	}
 	if g.all, err = nvdocker.Detect(ctx, 0); err != nil {
@@ -100,7 +149,7 @@ func findGPUs(ctx context.Context, need gpuNeed) (g localGPUs, err error) {
 }
 
 // check refuses tasks that this machine can never run.
-func (g localGPUs) check(need gpuNeed) error {
+func (g localGPUs) check(need hostNeed) error {
 	devices := nvdocker.Devices(g.visible.GPUs)
 	_, err := nvdocker.Assign(devices, nil, nvdocker.Need(need.GPUs))
 	if never, is := errors.AsType[*nvdocker.NeverError](err); is {
@@ -111,7 +160,7 @@ func (g localGPUs) check(need gpuNeed) error {
 
 // refuse says what this machine has instead of what tasks need, and why it is not more; most is the
 // smaller number of GPUs that a task can get, or 0.
-func (g localGPUs) refuse(need gpuNeed, never *nvdocker.NeverError, most int) error {
+func (g localGPUs) refuse(need hostNeed, never *nvdocker.NeverError, most int) error {
 	code, remedy, has := cli.Invalid, need.others(most), "has "+never.Has
 	switch fault := g.all.Fault; {
 	case fault != nil:
@@ -134,6 +183,22 @@ func (g localGPUs) refuse(need gpuNeed, never *nvdocker.NeverError, most int) er
 	}
 	return &cli.Error{Code: code, Remedy: remedy,
 		Err: fmt.Errorf("%s needs %v, and this machine %s", need.of, never.Need, has)}
+}
+
+// thisMachine returns this machine as a worker, with the GPUs that tasks can get where they need
+// some, and refuses tasks that it can never run.
+func thisMachine(ctx *cliv2.Context, need hostNeed) (w core.Worker, err error) {
+	host, _ := os.Hostname()
+	busy, err := cli.GPUBusyOf(ctx)
+	if err != nil {
+		return w, err
+	}
+	g, err := findGPUs(ctx.Context, need)
+	if err != nil {
+		return w, err
+	}
+	w = workerHere(host, ctx.Int("slots"), g, busy.Above)
+	return w, need.possible([]core.Worker{w})
 }
 
 // gpusOrNull is what each task of a record needs, for JSON.
@@ -174,38 +239,35 @@ func addWaits(ctx context.Context, src source, sweeps ...*core.Summary) {
 
 // placeLines tell what a worker has for tasks with a need: "on gpu1, 4 slots, 2 x NVIDIA L4 with
 // 22.5 GB: 2 tasks at a time", and which of its GPUs are not available now.
-func placeLines(w core.Worker, need task.GPUs) []string {
+func placeLines(w core.Worker, need task.Needs) []string {
 	text := w.Name + ", " + plural(int64(w.Slots), "slot")
 	if w.State != core.WorkerReady {
 		text += " (" + w.State + ")"
 	}
-	if need.Count > 0 && w.State != core.WorkerAway && w.GPUFault != nil {
+	if need.GPUs.Count > 0 && w.State != core.WorkerAway && w.GPUFault != nil {
 		return []string{"on " + text + ", once it can list its GPUs: " + *w.GPUFault}
 	}
-	if need.Count == 0 || w.GPUsUnknown() {
+	if need.None() || w.GPUsUnknown() {
 		return []string{"on " + text}
 	}
-	if has := w.NeverMeets(need); has != "" {
+	if has := w.NeverFits(need); has != "" {
 		return []string{"not on " + w.Name + ": " + has}
 	}
 	devices := core.Devices(w.GPUs)
 	var out []string
-	var working []nvdocker.Device
 	for i, g := range w.GPUs {
-		if !nvdocker.Need(need).Matches(devices[i]) {
-			continue
-		}
-		if !g.Broken {
-			working = append(working, devices[i])
-		}
-		if g.Unavailable != "" {
+		if nvdocker.Need(need.GPUs).Matches(devices[i]) && g.Unavailable != "" {
 			out = append(out, "  "+human.GPU(g.UUID)+" now: "+g.Unavailable)
 		}
 	}
-	n := atATime(working, nvdocker.Need(need), w.Slots)
-	lines := []string{fmt.Sprintf("on %s, %s: %s at a time", text,
-		nvdocker.List(matching(devices, need)), plural(int64(n), "task"))}
-	if limit, all := slotsLimit(working, need, w.Slots); limit != "" {
+	if need.GPUs.Count > 0 {
+		text += ", " + nvdocker.List(matching(devices, need.GPUs))
+	} else {
+		out = nil
+	}
+	lines := []string{fmt.Sprintf("on %s: %s at a time", text,
+		plural(int64(w.AtATime(need)), "task"))}
+	if limit, all := slotsLimit(w, need); limit != "" {
 		more := fmt.Sprintf("`run-tasks workers slots %s %d`", w.Name, all)
 		if w.Host == "" { // this machine, which is no worker of a master
 			more = fmt.Sprintf("--slots %d", all)
@@ -217,54 +279,46 @@ func placeLines(w core.Worker, need task.GPUs) []string {
 
 // possible refuses tasks that the master refuses, in its words: those that none of its workers can
 // ever run.
-func (n gpuNeed) possible(workers []core.Worker) error {
-	err := core.RefuseGPUs(n.of, n.GPUs, workers)
-	if never, refused := errors.AsType[*core.NeverGPUs](err); refused {
+func (n hostNeed) possible(workers []core.Worker) error {
+	err := core.RefuseNeeds(n.of, n.Needs, workers)
+	if never, refused := errors.AsType[*core.NeverFits](err); refused {
 		return n.refused(never.Error(), never.Remedy())
 	}
 	return err
 }
 
 // explain adds to a master's refusal of the need how tasks run without.
-func (n gpuNeed) explain(err error) error {
+func (n hostNeed) explain(err error) error {
 	e, refused := errors.AsType[*api.Error](err)
-	if !refused || e.Status != http.StatusConflict || e.Parameter != api.GPUsParameter {
+	if !refused || e.Status != http.StatusConflict || e.Parameter != api.NeedsParameter {
 		return err
 	}
 	return n.refused(e.Text, e.Remedy)
 }
 
-func (n gpuNeed) refused(text, remedy string) error {
-	return &cli.Error{Code: cli.Invalid, Err: errors.New(text), Remedy: remedy + "; " + n.others(0)}
+func (n hostNeed) refused(text, remedy string) error {
+	if n.GPUs.Count > 0 {
+		remedy += "; " + n.others(0)
+	}
+	return &cli.Error{Code: cli.Invalid, Err: errors.New(text), Remedy: remedy}
 }
 
-// workerHere is this machine as a worker, with the GPUs that its tasks can get; idle is that of
-// nvdocker.
+// workerHere is this machine as a worker, with the GPUs that its tasks can get; 0 slots are those of
+// the cores, and idle is that of nvdocker.
 func workerHere(name string, slots int, g localGPUs, idle int64) core.Worker {
-	w := core.Worker{Name: name, Slots: slots, State: core.WorkerReady, Seen: new(time.Now()),
-		GPUs: []task.GPU{}}
+	w := core.Worker{Name: name, Slots: slots, SlotsChosen: slots > 0, State: core.WorkerReady,
+		Seen: new(time.Now()), CPUs: runtime.NumCPU(), GPUs: []task.GPU{},
+		Labels: map[string]string{task.HostLabel: name, task.ArchLabel: runtime.GOARCH}}
+	if slots == 0 {
+		w.Slots = w.CPUs
+	}
 	for _, one := range g.visible.GPUs {
 		why, broken := one.Unavailable(idle)
 		for _, d := range nvdocker.Devices([]nvdocker.GPU{one}) {
-			w.GPUs = append(w.GPUs, task.GPU{UUID: d.UUID, Name: d.Name, Memory: max(0, d.Memory),
-				Used: nvdocker.Unknown, Utilization: nvdocker.Unknown, Split: d.Split,
-				Unavailable: why, Broken: broken})
+			w.GPUs = append(w.GPUs, task.GPU{UUID: d.UUID, Index: d.Number, Name: d.Name,
+				Memory: max(0, d.Memory), Used: nvdocker.Unknown, Utilization: nvdocker.Unknown,
+				Split: d.Split, Unavailable: why, Broken: broken})
 		}
 	}
 	return w
-}
-
-// atATime returns how many tasks can run at a time if no other program uses the devices.
-func atATime(devices []nvdocker.Device, need nvdocker.Need, slots int) (n int) {
-	used := map[string]float64{}
-	for ; n < slots; n++ {
-		a, err := nvdocker.Assign(devices, used, need)
-		if err != nil {
-			break
-		}
-		for _, d := range a.Devices {
-			used[d.UUID] += a.Share
-		}
-	}
-	return n
 }

@@ -26,10 +26,10 @@ func TestPlaceLines(t *testing.T) {
 	slice := task.GPU{UUID: "MIG-33333333-1", Name: "NVIDIA A100", Memory: 10 << 30, Split: true}
 	two := []task.GPU{l4("GPU-11111111-1", ""), l4("GPU-22222222-2", "busy: ben")}
 	at := func(slots int, state string, gpus []task.GPU) core.Worker {
-		return core.Worker{Name: "gpu1", Host: "host1", Slots: slots, State: state,
+		return core.Worker{Name: "gpu1", Host: "host1", Slots: slots, SlotsChosen: true, State: state,
 			Seen: new(time.Time), GPUs: gpus}
 	}
-	here := core.Worker{Name: "vm", Slots: 1, State: core.WorkerReady, Seen: new(time.Time),
+	here := core.Worker{Name: "vm", Slots: 1, SlotsChosen: true, State: core.WorkerReady, Seen: new(time.Time),
 		GPUs: two}
 	broken, a100 := l4("GPU-44444444-1", "it hangs"), task.GPU{UUID: "GPU-55555555-1",
 		Name: "NVIDIA A100", Memory: 80 << 30}
@@ -76,7 +76,7 @@ func TestPlaceLines(t *testing.T) {
 			[]string{"on gpu1, 0 slots, 1 x NVIDIA L4 with 22.5 GB: 0 tasks at a time",
 				"  0 slots for 1 GPU: `run-tasks workers slots gpu1 1` uses all"}},
 	} {
-		if diff := cmp.Diff(c.want, placeLines(c.at, c.need)); diff != "" {
+		if diff := cmp.Diff(c.want, placeLines(c.at, task.Needs{GPUs: c.need})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -96,12 +96,12 @@ func TestNoteOfGPUVariables(t *testing.T) {
 }
 
 // What --dry-run says is what the worker does.
-func TestGPUIdleMemoryByDefault(t *testing.T) {
+func TestGPUBusyByDefault(t *testing.T) {
 	t.Parallel()
-	app := &cliv2.App{Flags: []cliv2.Flag{cli.GPUIdleFlag("")},
+	app := &cliv2.App{Flags: cli.GPUBusyFlags(""),
 		Action: func(ctx *cliv2.Context) error {
-			if got, err := cli.GPUIdle(ctx); got != nvdocker.Idle || err != nil {
-				t.Errorf("%d, %v", got, err)
+			if got, err := cli.GPUBusyOf(ctx); got.Above != nvdocker.Idle || err != nil {
+				t.Errorf("%+v, %v", got, err)
 			}
 			return nil
 		}}
@@ -136,7 +136,7 @@ func TestRemediesOfGPUs(t *testing.T) {
 		"a sweep that keeps it": {[]nvdocker.GPU{l4}, task.GPUs{Count: 2}, true,
 			"as a new sweep, " + without + ", `--gpus 1` with 1"},
 	} {
-		need := gpuNeed{c.need, "two", "two", c.kept}
+		need := hostNeed{task.Needs{GPUs: c.need}, "two", "two", c.kept}
 		report := nvdocker.Report{GPUs: c.gpus}
 		g := localGPUs{all: report, visible: report}
 		err := g.check(need)
@@ -150,9 +150,9 @@ func TestRemediesOfGPUs(t *testing.T) {
 // Where slots limit a sweep of this machine, and not GPUs, a note says how many use all.
 func TestSlotsNote(t *testing.T) {
 	t.Parallel()
-	var four []nvdocker.Device
+	w := core.Worker{SlotsChosen: true}
 	for _, uuid := range []string{"1", "2", "3", "4"} {
-		four = append(four, nvdocker.Device{UUID: uuid, Name: "NVIDIA L4", Memory: 23034 << 20})
+		w.GPUs = append(w.GPUs, task.GPU{UUID: uuid, Name: "NVIDIA L4", Memory: 23034 << 20})
 	}
 	for _, c := range []struct {
 		need  task.GPUs
@@ -173,7 +173,8 @@ func TestSlotsNote(t *testing.T) {
 		{task.GPUs{}, false, 2, 6, ""},
 	} {
 		b := api.StartedSweep{Summary: core.Summary{ID: "train-1", Total: c.tasks}}
-		got := gpuNeed{GPUs: c.need, kept: c.kept}.slotsNote(four, c.slots, b)
+		w.Slots = c.slots
+		got := hostNeed{Needs: task.Needs{GPUs: c.need}, kept: c.kept}.slotsNote(w, b)
 		if got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}

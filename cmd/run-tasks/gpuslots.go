@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/nvdocker"
@@ -11,18 +12,19 @@ import (
 	"mlframework/sweep/task"
 )
 
-// slotsLimit says that slots, and not GPUs, limit how many tasks run at a time: "2 slots for 4
-// GPUs". Slots to use all of them are in all; "" is that there are enough.
-func slotsLimit(devices []nvdocker.Device, need task.GPUs, slots int) (text string, all int) {
-	if need.Count == 0 {
+// slotsLimit says that slots which somebody chose, and not what tasks need, limit how many tasks run
+// at a time: "2 slots for 4 GPUs". Slots to use all of them are in all; "" is that there are enough.
+func slotsLimit(w core.Worker, need task.Needs) (text string, all int) {
+	if need.GPUs.Count == 0 || !w.SlotsChosen {
 		return "", 0
 	}
-	all = atATime(devices, nvdocker.Need(need), len(devices)*task.MaxShares)
-	if all <= slots {
+	unlimited := w
+	unlimited.Slots = task.MaxShownGPUs * task.MaxShares
+	if all = unlimited.AtATime(need); all <= w.Slots {
 		return "", all
 	}
-	n := int64(len(matching(devices, need)))
-	text = fmt.Sprintf("%s for %s", plural(int64(slots), "slot"), plural(n, "GPU"))
+	n := int64(len(matching(core.Devices(w.GPUs), need.GPUs)))
+	text = fmt.Sprintf("%s for %s", plural(int64(w.Slots), "slot"), plural(n, "GPU"))
 	if int64(all) != n {
 		text += fmt.Sprintf(", which %d tasks can use at a time", all)
 	}
@@ -41,9 +43,9 @@ func matching(devices []nvdocker.Device, need task.GPUs) (all []nvdocker.Device)
 
 // slotsNote says that more slots would let more tasks of a sweep run on this machine; "": they
 // would not.
-func (n gpuNeed) slotsNote(devices []nvdocker.Device, slots int, b api.StartedSweep) string {
-	text, all := slotsLimit(devices, n.GPUs, slots)
-	if text == "" || b.Total <= int64(slots) {
+func (n hostNeed) slotsNote(w core.Worker, b api.StartedSweep) string {
+	text, all := slotsLimit(w, n.Needs)
+	if text == "" || b.Total <= int64(w.Slots) {
 		return ""
 	}
 	if n.kept {
@@ -52,14 +54,20 @@ func (n gpuNeed) slotsNote(devices []nvdocker.Device, slots int, b api.StartedSw
 	return fmt.Sprintf("%s: --slots %d uses all", text, all)
 }
 
-// fit returns the devices of GPUs that work, including those in use.
-func (g localGPUs) fit() (all []nvdocker.Device) {
-	for _, one := range g.visible.GPUs {
-		if len(nvdocker.Health(one, nil)) == 0 {
-			all = append(all, nvdocker.Devices([]nvdocker.GPU{one})...)
-		}
+// noteUnusedGPUs says how tasks get GPUs where this machine has some and the first sweep of a
+// definition asks for none. It waits for no driver.
+func (s *session) noteUnusedGPUs(ctx context.Context, b api.StartedSweep) {
+	if s.needs.GPUs.Count > 0 || s.needs.kept || !strings.HasSuffix(b.ID, "-1") ||
+		!nvdocker.Installed() {
+		return
 	}
-	return all
+	go func() {
+		r, err := nvdocker.Detect(ctx, nvdocker.AnswerTime)
+		if n := int64(len(nvdocker.Devices(r.GPUs))); err == nil && n > 0 && ctx.Err() == nil {
+			s.messages.Note(fmt.Sprintf("this machine has %s: with `gpus: 1` in tasks.yml, each "+
+				"task of %s gets one of its own", plural(n, "GPU"), s.needs.definition))
+		}
+	}()
 }
 
 // noteOwn says of GPUs of this machine that tasks of this folder have them, as its runner knows:

@@ -52,7 +52,7 @@ func newScene(t *testing.T) *scene {
 	s.must(err)
 	m := master.New(master.Options{Store: st, Queue: s.hub, Lease: silentAfter,
 		Secrets: s.path("secrets")})
-	l, err := server.Listen(s.path("m.sock"), "")
+	l, err := server.Listen(s.path("m.sock"))
 	s.must(err)
 	server := server.New(server.Options{Master: m, Store: &st.Reader, Broker: s.hub,
 		Program: "test"})

@@ -79,7 +79,7 @@ type company struct {
 	open  []string // sweeps that run
 	slots int      // 0: not known
 	asked int      // with --slots; 0: not
-	idle  bool     // --gpu-idle-memory is given
+	busy  string   // --gpu-busy, or --gpu-busy-above, if it is given
 }
 
 // beside asks a runner for its sweeps and slots. One whose program is another version is refused.
@@ -87,7 +87,7 @@ func (s *session) beside(ctx context.Context, m *api.Client) (c company, err err
 	if s.ctx.IsSet("slots") {
 		c.asked = s.ctx.Int("slots")
 	}
-	c.idle = cli.GPUIdleGiven(s.ctx)
+	c.busy = cli.GPUBusyGiven(s.ctx)
 	health, err := m.Health(ctx)
 	if err != nil {
 		return c, err
@@ -136,8 +136,8 @@ func (c company) text(id string) string {
 	if c.asked > 0 && c.asked != c.slots && c.slots > 0 {
 		text += fmt.Sprintf(" (--slots %d is not used)", c.asked)
 	}
-	if c.idle {
-		text += " (--gpu-idle-memory is not used)"
+	if c.busy != "" {
+		text += " (" + c.busy + " is not used)"
 	}
 	return text + "; Ctrl-C leaves it running"
 }

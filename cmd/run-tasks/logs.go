@@ -37,9 +37,13 @@ func (c *command) logs(ctx *cliv2.Context) error {
 	defer stop()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- src.logs(work, outputQuery{id: id, attempt: ctx.Int("attempt"),
-			follow: ctx.Bool("follow"),
-			stdout: display.Visibly(c.stdout), stderr: display.Visibly(c.stderr)})
+		l := outputQuery{id: id, attempt: ctx.Int("attempt"), follow: ctx.Bool("follow"),
+			stdout: display.Visibly(c.stdout), stderr: display.Visibly(c.stderr)}
+		err := src.logs(work, l)
+		if m, ok := src.(*remote); ok {
+			err = m.hostLogs(work, t.Row.Host, l, err)
+		}
+		ended <- err
 	}()
 	select {
 	case err = <-ended:

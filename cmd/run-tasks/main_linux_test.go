@@ -83,7 +83,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TFEVENTS", events)
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 			// GPUs have the same UUIDs in all scripts
-			e.Setenv("MLFRAMEWORK_GPU_LOCKS", filepath.Join(e.WorkDir, ".gpu-locks"))
+			locks := filepath.Join(e.WorkDir, ".gpu-locks")
+			e.Setenv("MLFRAMEWORK_GPU_LOCKS", locks)
+			if err := os.Mkdir(locks, 0o700); err != nil {
+				return err
+			}
 			// A script that fails waits for what it left in the background; one that is slow is not
 			// to be taken for it.
 			watchdog := time.AfterFunc(5*time.Minute, func() { killMarked("WORK=" + e.WorkDir) })

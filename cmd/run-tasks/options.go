@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -49,10 +48,10 @@ func flagUpdated() cliv2.Flag {
 
 // runFlags returns the options of every command that runs tasks.
 func runFlags() []cliv2.Flag {
-	return append(locationFlags(),
-		&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "number of cores",
-			Usage: "on this machine: run up to `N` tasks at a time"},
-		cli.GPUIdleFlag("on this machine: "),
+	flags := append(locationFlags(),
+		&cliv2.IntFlag{Name: "slots", DefaultText: "number of cores",
+			Usage: "on this machine: run up to `N` tasks at a time"})
+	return append(append(flags, cli.GPUBusyFlags("on this machine: ")...),
 		flagNoOutput(),
 		cli.Switch("quiet", "print only the id of the sweep", "q"),
 		flagJSON(),
@@ -157,19 +156,20 @@ func fitsPriority(n int) error {
 func checkRunning(ctx *cliv2.Context) error {
 	away := locationOf(ctx) != inFolder
 	switch {
-	case ctx.Int("slots") < 1:
+	case ctx.IsSet("slots") && ctx.Int("slots") < 1:
 		return cli.Wrong("", "--slots must be at least 1")
 	case away && ctx.IsSet("slots"):
 		return cli.Wrong("run-tasks workers slots WORKER N changes those of a worker",
 			"--slots applies only to this machine")
-	case away && cli.GPUIdleGiven(ctx):
-		return cli.Wrong("", "--gpu-idle-memory applies only to this machine")
+	case away && cli.GPUBusyGiven(ctx) != "":
+		return cli.Wrong("gpu-busy and gpu-busy-above in config.yml are those of hosts",
+			"%s applies only to this machine", cli.GPUBusyGiven(ctx))
 	case locationOf(ctx) != inCluster && ctx.Bool("as-pushed"):
 		return cli.Wrong("", "--as-pushed applies only to a cluster of config.yml")
 	case !away && ctx.Bool("attached"):
 		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies "+
 			"only to a master")
 	}
-	_, err := cli.GPUIdle(ctx)
+	_, err := cli.GPUBusyOf(ctx)
 	return err
 }

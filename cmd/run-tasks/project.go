@@ -33,6 +33,7 @@ type project struct {
 	task   definition.Task
 	space  *space.Space
 	change space.Change // of the command line to the parameters file
+	limit  int64        // of the missing points, those that run; 0: all
 	config []byte       // the file that takes the parameters
 	notes  []string     // for the user to read before anything runs
 }
@@ -64,16 +65,18 @@ func (c *command) readProject(dir, name string, change space.Change) (*project, 
 // command.
 func (c *command) readRunnable(ctx *cliv2.Context, name string,
 	change space.Change) (*project, error) {
+	limit := int64(0)
+	if ctx.Bool("missing") {
+		limit, change.Limit = change.Limit, 0
+	}
 	p, err := c.readProject(c.projectOf(ctx), name, change)
 	if err != nil {
 		return p, err
 	}
+	p.limit = limit
 	p.noteObjective()
 	p.noteSwitches()
-	gpus, err := gpuCount(ctx)
-	if gpus != nil {
-		p.setGPUCount(*gpus)
-	}
+	err = changeNeeds(ctx, &p.task.Needs)
 	problem, remedy := p.file.GPUVariable(p.task)
 	if err == nil && problem != "" && p.task.GPUs.Count > 0 {
 		return p, cli.Wrong(remedy, "--gpus %s: %s", ctx.String("gpus"), problem)
@@ -204,7 +207,7 @@ func (p *project) record(revision string) core.Record {
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,
 			File: t.File, Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy,
-			Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
+			Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, Needs: t.Needs,
 			CountsRepeats: p.space.Counted(),
 		},
 	}

@@ -95,7 +95,7 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 	}
 	m, _ := src.(*remote)
 	return c.run(ctx, m, launch{name: ctx.Command.Name + " " + s.ID,
-		notes: notes, secrets: s.Record.Recipe.Secrets, gpus: needOfSweep(s), begin: begin,
+		notes: notes, secrets: s.Record.Recipe.Secrets, needs: needOfSweep(s), begin: begin,
 		repeatable: repeatable})
 }
 

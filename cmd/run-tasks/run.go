@@ -13,6 +13,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/space"
+	"mlframework/sweep/task"
 )
 
 // runName is `run-tasks NAME`: a new sweep.
@@ -31,8 +32,7 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway",
 			"--all requires --dry-run")
 	}
-	_, badGPUs := gpuCount(ctx)
-	if err := cmp.Or(checkRunning(ctx), checkPriority(ctx), badGPUs); err != nil {
+	if err := cmp.Or(checkRunning(ctx), checkPriority(ctx), changeNeeds(ctx, &task.Needs{})); err != nil {
 		return err
 	}
 	if err := c.checkLocation(ctx, name); err != nil {
@@ -112,7 +112,7 @@ func (c *command) submit(ctx *cliv2.Context, m *remote, name string, change spac
 	p.noteUnused(locationOf(ctx))
 	p.noteShortSecrets()
 	return c.run(ctx, m, launch{name: name, notes: p.notes, secrets: p.file.Secrets,
-		gpus: needOf(p.task), begin: c.submission(ctx, p), repeatable: true})
+		needs: needOf(p.task), begin: c.submission(ctx, p), repeatable: true})
 }
 
 // submission submits a sweep of a project, once however often it is called. Called again it lets
@@ -210,7 +210,7 @@ func (c *command) bring(ctx context.Context, p *project, at backend, asPushed bo
 			return revision, revision, nil, nil
 		}
 	} else if files, err = at.take(ctx, p.dir); err != nil {
-		return "", "", nil, orAsPushed(err)
+		return "", "", nil, err
 	}
 	return files.Revision(), codeOf(p.task, p.space).Key(files), files, nil
 }

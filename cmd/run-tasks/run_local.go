@@ -116,14 +116,15 @@ func (s *session) runOwn(work context.Context, h *localFolder) error {
 	if err != nil || b.ID == "" {
 		return err
 	}
-	if note := s.gpus.slotsNote(s.devices, s.ctx.Int("slots"), b); note != "" {
+	if note := s.needs.slotsNote(s.here, b); note != "" {
 		s.messages.Note(note)
 	}
-	idle, err := cli.GPUIdle(s.ctx)
+	s.noteUnusedGPUs(work, b)
+	busy, err := cli.GPUBusyOf(s.ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.Work(s.ctx.Int("slots"), idle); err != nil {
+	if err := r.Work(s.ctx.Int("slots"), busy); err != nil {
 		return err
 	}
 	interrupted, err := s.show(work, r.Context(), h, b, func() error {

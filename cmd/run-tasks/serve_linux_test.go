@@ -83,7 +83,7 @@ func serve(ctx context.Context, dir string) (err error) {
 		}
 		options.GPUs, options.HideGPUs = worker.DetectGPUs, true
 	}
-	l, err := server.Listen(in("m.sock"), "")
+	l, err := server.Listen(in("m.sock"))
 	if err != nil {
 		return err
 	}

@@ -13,12 +13,11 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/cmd/run-tasks/local"
-	"mlframework/nvdocker"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
-	"mlframework/sweep/worker"
+	"mlframework/sweep/task"
 )
 
 // backend is a master that runs sweeps for a command: one that a socket leads to, or the runner of
@@ -41,7 +40,7 @@ type launch struct {
 	name    string   // of what runs, for other processes
 	notes   []string // for the user to read before anything runs
 	secrets []string // that its tasks get
-	gpus    gpuNeed  // of its tasks
+	needs   hostNeed // of its tasks
 	// begin has a backend do it; a StartedSweep without an id: there is nothing to do
 	begin      func(context.Context, backend, api.Detail) (api.StartedSweep, error)
 	repeatable bool // doing it twice is as doing it once
@@ -51,13 +50,12 @@ type launch struct {
 type session struct {
 	*command
 	launch
-	ctx   *cliv2.Context
-	sweep string // once it is known
-	look  display.Options
-	// that tasks in this folder can get, where they need some
-	devices []nvdocker.Device
-	runner  atomic.Pointer[local.Runner] // nil: this process is none
-	stop    func()                       // ends the watching for Ctrl-C
+	ctx    *cliv2.Context
+	sweep  string // once it is known
+	look   display.Options
+	here   core.Worker                  // this machine, where tasks run in this folder
+	runner atomic.Pointer[local.Runner] // nil: this process is none
+	stop   func()                       // ends the watching for Ctrl-C
 }
 
 // run runs a launch at a master, or, without one, in this folder, where that takes the values of
@@ -72,11 +70,10 @@ func (c *command) run(ctx *cliv2.Context, m *remote, l launch) error {
 		return err
 	}
 	return c.guarded(ctx.Context, func() error {
-		g, err := findGPUs(ctx.Context, l.gpus)
-		if err != nil {
+		var err error
+		if s.here, err = thisMachine(ctx, l.needs); err != nil {
 			return err
 		}
-		s.devices = g.fit()
 		c.print(l.notes)
 		return s.inFolder()
 	})
@@ -86,7 +83,7 @@ func (c *command) run(ctx *cliv2.Context, m *remote, l launch) error {
 func (s *session) start(work context.Context, at backend) (api.StartedSweep, error) {
 	b, err := s.begin(work, at, s.look.Detail())
 	if err != nil || b.ID == "" {
-		return api.StartedSweep{}, s.gpus.explain(err)
+		return api.StartedSweep{}, s.needs.explain(err)
 	}
 	if s.sweep == "" && s.look.Quiet {
 		fmt.Fprintln(s.stdout, b.ID)
@@ -136,7 +133,7 @@ func (s *session) conclude(ctx context.Context, src source, interrupted bool) er
 	err := s.summarize(ctx, src, s.sweep, s.look, interrupted)
 	now, failed := src.Sweep(ctx, s.sweep, false)
 	if failed == nil && !interrupted && now.State == core.Paused && now.Reason != nil &&
-		strings.HasPrefix(*now.Reason, worker.NoSpaceReason) {
+		strings.HasPrefix(*now.Reason, task.NoSpaceReason) {
 		return cli.Code(cli.Machine) // the reason says so
 	}
 	return err

@@ -11,7 +11,6 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
-	"mlframework/nvdocker"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
@@ -97,8 +96,8 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	for _, image := range r.Images.Names() {
 		c.field("image", image+" on "+strings.Join(r.Images[image], ", "))
 	}
-	if need := r.Recipe.GPUs; need.Count > 0 {
-		c.field("gpus", nvdocker.Need(need).String())
+	if need := r.Recipe.Needs; !need.None() {
+		c.field("needs", core.NeedsText(need))
 	}
 	c.field("command", human.CommandLine(r.Recipe.ExpandCommand(task.PlaceholderValues{}, nil)))
 	c.describe(r.Space)

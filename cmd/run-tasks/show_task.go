@@ -122,8 +122,8 @@ func attemptText(a api.Attempt) string {
 		started := a.Started.In(timeZone()).Format(time.DateTime)
 		text = fmt.Sprintf("%s on %s:%d", started, *a.Host, *a.Slot)
 	}
-	for i, uuid := range a.GPUs {
-		text += pick(i+1, " with ", ", ") + human.GPU(uuid)
+	for i, g := range a.GPUs {
+		text += pick(i+1, " with ", ", ") + human.GPU(g.UUID)
 	}
 	if a.Resumed {
 		text += ", found outputs of an earlier attempt"

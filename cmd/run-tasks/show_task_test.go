@@ -20,7 +20,7 @@ func TestAttemptText(t *testing.T) {
 	cut := ended
 	cut.Resumed, cut.Superseded, cut.Stdout = true, true, &task.Output{Truncated: true}
 	shared := ended
-	shared.GPUs = []string{"GPU-5b3c2a1f-1111-2222", "MIG-c0ffee00-1"}
+	shared.GPUs = []task.Device{{UUID: "GPU-5b3c2a1f-1111-2222"}, {UUID: "MIG-c0ffee00-1"}}
 	stop, word := task.Stopped, "stopped"
 	stopped := ran
 	stopped.Class, stopped.Reason = &stop, &word

@@ -11,6 +11,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/infra/layout"
 	"mlframework/sweep/worker"
 	"mlframework/sweep/worker/process"
 )
@@ -105,6 +106,9 @@ func confinement(ctx *cliv2.Context) (c process.Confinement, err error) {
 	hidden := []string{secrets, paths["state"]}
 	if paths["secrets"] != "" {
 		hidden = append(hidden, paths["secrets"])
+	}
+	if worker.GPULockFolder(os.Environ()) == layout.GPULocksAt {
+		hidden = append(hidden, layout.GPULocksAt)
 	}
 	return process.Confinement{
 		Hidden:   hidden,

@@ -17,6 +17,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -118,6 +119,46 @@ func TestFullDiskOfOutputs(t *testing.T) {
 	c.succeeded(id)
 	c.seen.Output = nil // of the first task it is not whole
 	c.verify()
+}
+
+// A program that fails while the disk of its outputs is full is not to blame: its attempt is not
+// charged, and the next one starts when there is room, or on another worker.
+func TestProgramFailsOnFullDisk(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := newCluster(t, s)
+	c.disk("w1", "size=4m")
+	c.worker("w1", s)
+	id := c.sweep("full", `test -e "$GO" || head -c 8000000 /dev/zero >model.pt || exit 3`, 1)
+	eventually(t, patience, "the worker says that it has no room", func() bool {
+		return c.shown("w1").State == core.WorkerRefused
+	})
+	c.letGo()
+	c.stands(id, core.Counts{task.Pending: 1})
+	tried, err := c.client.Task(t.Context(), id, 0)
+	if err != nil || len(tried.Attempts) != 1 || tried.Attempts[0].Reason == nil ||
+		!strings.HasPrefix(*tried.Attempts[0].Reason, "no space left for outputs ("+c.path("w1")+
+			" on host-w1): free some disk space; exit code 3: ") {
+		t.Errorf("the attempt ended with %+v: %v", tried.Attempts, err)
+	}
+	if err := os.Remove(c.path("w1", id, "0", "model.pt")); err != nil {
+		t.Fatal(err)
+	}
+	c.ended(patience, id)
+	c.succeeded(id)
+	c.read(func(ctx context.Context, r *store.Reader) error {
+		s, err := r.Sweep(ctx, id)
+		if err != nil {
+			return err
+		}
+		for row, err := range r.Tasks(ctx, s, store.TaskQuery{}) {
+			if err != nil || row.Charged != (task.Retry{}) || row.Attempts != 2 {
+				t.Errorf("the task has %d attempts and is charged %+v: %v", row.Attempts,
+					row.Charged, err)
+			}
+		}
+		return nil
+	})
 }
 
 // Where room comes back while a task prints, its file has what was kept, and the mark at the place

@@ -38,7 +38,7 @@ func TestTasksOfAWorkerWithGPUs(t *testing.T) {
 		"--slots", "3", "--outputs", c.path("w1"), "--revisions", c.path("revisions")},
 		s.worker("w1")...)...)
 	d.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "BUSY=" + busy,
-		"MLFRAMEWORK_GPU_LOCKS=" + c.path("gpu-locks")}
+		"MLFRAMEWORK_GPU_LOCKS=" + c.dir}
 	c.workers["w1"] = d
 	d.start()
 	c.ready("w1")
@@ -46,10 +46,10 @@ func TestTasksOfAWorkerWithGPUs(t *testing.T) {
 		t.Errorf("the worker's GPUs: %+v", w.GPUs)
 	}
 
-	one := c.submission("one", `echo sees $CUDA_VISIBLE_DEVICES
-mkdir "$HELD/$CUDA_VISIBLE_DEVICES" || exit 1
+	one := c.submission("one", `echo sees $GPU_UUIDS
+mkdir "$HELD/$GPU_UUIDS" || exit 1
 `+held+`
-rmdir "$HELD/$CUDA_VISIBLE_DEVICES"`, 4)
+rmdir "$HELD/$GPU_UUIDS"`, 4)
 	one.Record.Recipe.GPUs = task.GPUs{Count: 1}
 	one.Record.Recipe.Env["HELD"] = own
 	needing := c.submit(one)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,9 +20,10 @@ import (
 
 // locks are what keeps a second worker from the name and the folders of one that lives.
 type locks struct {
-	log    *slog.Logger
-	holder string // what the second is told
-	held   []*worker.Lock
+	log     *slog.Logger
+	started string // which process it is, and since when
+	holder  string // what the second is told
+	held    []*worker.Lock
 }
 
 // newLocks describes a worker to those who come after it. The pid is that of the process that was
@@ -31,7 +33,21 @@ func newLocks(name, host string, executor bool, log *slog.Logger) *locks {
 	if executor {
 		pid = os.Getppid()
 	}
-	return &locks{log: log, holder: fmt.Sprintf("worker %s on %s (%s)", name, host, started(pid))}
+	begun := started(pid)
+	return &locks{log: log, started: begun,
+		holder: fmt.Sprintf("worker %s on %s (%s)", name, host, begun)}
+}
+
+// gpuHolder describes a worker to others on its host whose tasks wait for its GPUs.
+func gpuHolder(name, cluster, started string) string {
+	text := "worker " + name
+	if cluster != "" {
+		text += " of cluster " + cluster
+	}
+	if u, err := user.Current(); err == nil {
+		text += " of " + u.Username
+	}
+	return text + " (" + started + ")"
 }
 
 // started describes a process that starts now.

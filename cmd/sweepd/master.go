@@ -38,8 +38,6 @@ EXAMPLES:
 			&cliv2.StringFlag{Name: "socket", Usage: "`PATH` of the Unix socket of the API"},
 			&cliv2.StringFlag{Name: "read-socket", DefaultText: "none",
 				Usage: "`PATH` of a read-only socket for the monitor, in a folder of its own"},
-			&cliv2.StringFlag{Name: "group", DefaultText: "nobody else",
-				Usage: "also allow `GROUP` to use the socket"},
 			&cliv2.StringFlag{Name: "revisions", DefaultText: "run-tasks cannot upload files",
 				Usage: "`FOLDER` for the files of projects, if run-tasks runs on this machine"},
 			&cliv2.StringFlag{Name: "broker-metrics", DefaultText: "none",
@@ -131,7 +129,7 @@ func masterHolder(store string) string {
 
 // listenAPI opens the sockets of the API.
 func listenAPI(ctx *cliv2.Context) ([]net.Listener, error) {
-	full, err := server.Listen(ctx.String("socket"), ctx.String("group"))
+	full, err := server.Listen(ctx.String("socket"))
 	if err != nil || ctx.String("read-socket") == "" {
 		return []net.Listener{full}, err
 	}

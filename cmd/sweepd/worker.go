@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/queue/amqp"
+	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 	"mlframework/sweep/worker/process"
 )
@@ -40,8 +42,12 @@ func (c *command) workerCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "host", Value: host, DefaultText: "name of the host",
 				Usage: "`NAME` of the host in output and for tasks"},
 			&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "number of cores",
-				Usage: "run up to `N` tasks at a time"},
-			cli.GPUIdleFlag(""),
+				Usage: "run up to `N` tasks at a time; as many as there are cores: tasks with " +
+					"GPUs run beside them"},
+			&cliv2.StringSliceFlag{Name: "label", DefaultText: "none",
+				Usage: "`NAME=VALUE` of the host, for `on` in tasks.yml; repeatable"},
+			&cliv2.StringFlag{Name: "cluster", DefaultText: "none",
+				Usage: "`NAME` of the cluster, for others on this host who wait for its GPUs"},
 			&cliv2.StringFlag{Name: "outputs",
 				Usage: "`FOLDER` for outputs of this worker only: tasks run in FOLDER/SWEEP/INDEX"},
 			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` with the files of projects"},
@@ -59,7 +65,7 @@ func (c *command) workerCommand() *cliv2.Command {
 				Usage: "`IMAGE` of the worker's container, with digest; recorded in sweeps"},
 			&cliv2.StringFlag{Name: "environment",
 				Usage: "`JSON` description of the worker's container, used to detect drift"},
-		}, brokerFlags()...),
+		}, append(cli.GPUBusyFlags(""), brokerFlags()...)...),
 	}
 }
 
@@ -110,7 +116,7 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	o.GPUHolder = held.holder
+	o.GPUHolder = gpuHolder(ctx.String("name"), ctx.String("cluster"), held.started)
 	for _, folder := range slices.Compact([]string{o.Outputs, filepath.Dir(o.Spool)}) {
 		if err := held.folder(ctx.Context, folder); err != nil {
 			return err
@@ -131,7 +137,7 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	if err := confine(ctx, keeper, &o, log); err != nil {
 		return err
 	}
-	cli.Tune(o.Slots)
+	cli.Tune(ctx.Int("slots"))
 	go cli.BoundMemory(ctx.Context, memory)
 	port, err := amqp.NewWorkerEndpoint(o.Name, brokerOptions(ctx, log))
 	if err != nil {
@@ -143,7 +149,7 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 		os.Exit(cli.Interrupted)
 	})
 	defer stop()
-	log.Info("worker started", "name", o.Name, "slots", o.Slots, "version", o.Program)
+	log.Info("worker started", "name", o.Name, "slots", ctx.Int("slots"), "version", o.Program)
 	ended := worker.New(port, o).Run(running)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx.Context), 10*time.Second)
 	defer cancel()
@@ -170,7 +176,15 @@ func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error)
 		GPULocks: worker.GPULockFolder(os.Environ()),
 		Program:  cli.Version(), Image: ctx.String("image"), Container: ctx.String("environment"),
 		Log: log}
-	if o.GPUIdleMemory, err = cli.GPUIdle(ctx); err != nil {
+	busy, err := cli.GPUBusyOf(ctx)
+	if err != nil {
+		return o, err
+	}
+	o.GPUBusyAbove, o.IgnoreGPULocks = busy.Above, busy.IgnoreLocks
+	if o.Slots == runtime.NumCPU() {
+		o.Slots = 0
+	}
+	if o.Labels, err = labels(ctx.StringSlice("label")); err != nil {
 		return o, err
 	}
 	revisions, err := folder(ctx.String("revisions"))
@@ -203,10 +217,25 @@ func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error)
 	o.Revision = func(revision string) (string, error) {
 		folder := filepath.Join(revisions, revision)
 		if _, err := os.Stat(folder); err != nil {
-			return "", fmt.Errorf("the files of revision %s are not on this host: %w", revision,
-				err)
+			return "", &worker.MissingRevision{Revision: revision, Err: err}
 		}
 		return folder, nil
 	}
 	return o, nil
+}
+
+// labels returns the labels of the host, which are given as NAME=VALUE.
+func labels(given []string) (map[string]string, error) {
+	all := map[string]string{}
+	for _, label := range given {
+		name, value, ok := strings.Cut(label, "=")
+		if !ok {
+			return nil, cli.Wrong("write --label disk=fast", "--label: %q is not NAME=VALUE", label)
+		}
+		all[name] = value
+	}
+	if err := task.CheckLabels(all); err != nil {
+		return nil, cli.Wrong("", "--label: %w", err)
+	}
+	return all, nil
 }

@@ -33,9 +33,9 @@ USAGE:
    update-files [-d FOLDER] [options]
 
 Sweeps that you submit from then on use the new files. Existing sweeps keep
-theirs; run-tasks retry --updated moves one to the new files. If a host cannot
-be reached, nothing is uploaded. If the upload fails on a host later, new sweeps
-keep using the old files: none uses files that are not on all hosts.
+theirs; run-tasks retry --updated moves one to the new files. A worker's host
+that cannot be reached or written to is left out, with a warning: it gets no
+tasks that need the new files until infrainit -f has brought them.
 
 Worker containers do not change. If tasks.yml specifies another image, volumes
 or container settings than the workers have, nothing is uploaded: run

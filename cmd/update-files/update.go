@@ -12,7 +12,6 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
-	"mlframework/infra/plan"
 	"mlframework/sweep/definition"
 )
 
@@ -64,26 +63,23 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 	if err := c.compare(ctx, s, cluster, file); err != nil {
 		return err
 	}
-	done, err := cluster.Push(ctx, files, s.Large(ctx, c.stdin, yes))
+	done, left, err := cluster.Push(ctx, files, s.Large(ctx, c.stdin, yes))
 	entry := s.Entry("update-files", "revision="+files.Revision())
 	if err := cluster.Enter(ctx, entry, err); err != nil {
 		s.Printer.Warn("", err.Error())
 	}
 	if err != nil {
-		return notUploaded(s, err)
-	}
-	fmt.Fprint(c.stdout, told(files.Revision(), done))
-	return c.tidy(ctx, s, cluster)
-}
-
-// notUploaded gives an error of a push its words: with a host that is away, nothing is uploaded.
-func notUploaded(s *site.Site, err error) error {
-	away, is := errors.AsType[plan.Problems](err)
-	if !is {
 		return err
 	}
-	return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("nothing was uploaded:\n%w", away),
-		Remedy: s.GoOnWithout(away)}
+	fmt.Fprint(c.stdout, told(files.Revision(), done))
+	s.WarnOfLeft(left)
+	switch err := c.tidy(ctx, s, cluster); {
+	case err != nil || len(left) == 0:
+		return err
+	case left[0].Unreached:
+		return cli.Code(cli.Unreachable)
+	}
+	return cli.Code(cli.Failed)
 }
 
 // compare refuses to bring a tasks.yml that says other containers than the workers have: sweeps

@@ -74,10 +74,8 @@ type Folders struct {
 	Owner   string   `json:"owner"`
 	Cluster string   `json:"cluster"`
 	Names   []string `json:"names"` // absolute, below Root
-	UID     int      `json:"uid"`   // whom Names and Shared are given to; -1: the ssh user
+	UID     int      `json:"uid"`   // whom Names are given to; -1: the ssh user
 	GID     int      `json:"gid"`
-	Shared  string   `json:"shared"` // outside of Root, for a group; "": none
-	Group   int      `json:"group"`  // who may enter Shared
 }
 
 // PrivateFile is a file that only its owner may read.

@@ -57,7 +57,6 @@ func ClusterOf(script []byte) string {
 type names struct{ Cluster }
 
 func (names) MarkerFile() string   { return layout.MarkerFile }
-func (names) SharedPrefix() string { return layout.SharedPrefix }
 func (names) Cache() string        { return layout.Cache }
 func (names) CachedPrefix() string { return layout.CachedPrefix }
 func (names) CachedPart() string   { return layout.CachedPart }

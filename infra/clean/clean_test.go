@@ -2,6 +2,7 @@ package clean_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -172,7 +173,7 @@ func TestAHostThatIsAway(t *testing.T) {
 		"Batch Mode=it's", "gpu1"}}}, c.Hosts...)
 	s.write("bin/ssh", "#!/bin/sh\nprintf '<%s>' \"$@\" >>\"$HOME/asked\"\ncat >/dev/null\necho "+
 		"'ssh: connect to host gpu1: No route to host' >&2\nexit 255\n", 0o755)
-	out, code := s.run(c)
+	out, code := s.run(c, "--yes")
 	if code != 1 || !strings.Contains(out, "anna@gpu&1: ssh: connect to host gpu1") ||
 		!strings.Contains(out, "anna@gpu&1: LEFT: everything") {
 		t.Errorf("%d: %s", code, out)
@@ -199,7 +200,7 @@ func TestItSaysWhatItReachesBeforeItAsks(t *testing.T) {
 	c := local("c")
 	c.Hosts = append(c.Hosts, clean.Host{Name: "gpu1", SSH: []string{"gpu1"}})
 	out, code := s.run(c, "--files")
-	before, _, asked := strings.Cut(out, "Remove it?")
+	before, _, asked := strings.Cut(out, "Go on?")
 	for _, want := range []string{"local: reached\n",
 		"gpu1: ssh: connect to host gpu1: No route to host\n",
 		"gpu1: NOT REACHED: what is there stays\n", "local: 1 tasks' outputs"} {
@@ -208,6 +209,43 @@ func TestItSaysWhatItReachesBeforeItAsks(t *testing.T) {
 		}
 	}
 	if !asked || code != 1 || !s.is("ml/c/hosts") {
+		t.Errorf("%d: %s", code, out)
+	}
+}
+
+// Whoever would stop running tasks is asked, with their number and sweeps.
+func TestItAsksWhileTasksRun(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	var pids string
+	for _, id := range []string{"train-2/4", "train-2/4", "train-2/15", "echo-1/0"} {
+		task := exec.CommandContext(t.Context(), "sleep", "600")
+		task.Env = []string{"SWEEP_ID=x", "TASK_ID=" + id, "ATTEMPT=1"}
+		if err := task.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = task.Process.Kill(), task.Wait() })
+		pids += fmt.Sprintln(task.Process.Pid)
+	}
+	s.write("bin/docker", "#!/bin/sh\necho \"$@\" >>\"$HOME/asked\"\ncase $* in\n*'ps -q'*) echo 1 ;;"+
+		"\n'top 1 '*) printf 'PID\\n"+strings.ReplaceAll(pids, "\n", "\\n")+"' ;;\nesac\n", 0o755)
+	for args, want := range map[string]string{
+		"": "These tasks will be stopped; infrainit -f starts them again:\n" +
+			"local: running tasks: 1 of echo-1\nlocal: running tasks: 2 of train-2\n" +
+			"Go on? [y/N] nothing was changed; to go on without a terminal: " +
+			s.home + "/infra-clean --yes\n",
+		"--volumes": "These tasks will be stopped:\nlocal: running tasks: 1 of echo-1\n",
+	} {
+		out, code := s.run(local("c"), strings.Fields(args)...)
+		if code != 1 || !strings.Contains(out, want) {
+			t.Errorf("%s: %d: %s", args, code, out)
+		}
+	}
+	if asked, err := os.ReadFile(filepath.Join(s.home, "asked")); err != nil ||
+		strings.Contains(string(asked), "rm") {
+		t.Errorf("%s, %v", asked, err)
+	}
+	if out, code := s.run(local("c"), "--yes"); code != 0 || strings.Contains(out, "Go on?") {
 		t.Errorf("%d: %s", code, out)
 	}
 }

@@ -6,7 +6,7 @@
 #     ./infra-clean --volumes    the store with every sweep and result, and the broker's data, too
 #     ./infra-clean --files      the cluster's folder on every host, too, with the outputs of tasks, and
 #                                the user's copies of sweepd, which come again where they are needed
-#     ./infra-clean --yes        does not ask
+#     ./infra-clean --yes        does not ask, as the others do while tasks run, and before anything is lost
 #     ./infra-clean --dry-run    shows what would be removed; changes nothing
 #
 # It ends with 0 when nothing is left, with 1 when something is, and with 2 when it was called wrongly.
@@ -58,6 +58,11 @@ ours() {
 }
 
 if [ "$what" = look ]; then
+	for id in $([ -z "$docker" ] || $docker ps -q --filter "$filter"); do
+		$docker top "$id" -eo pid | sed 1d
+	done 2>/dev/null | while read -r pid; do
+		tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^TASK_ID=\(.*\)\/[0-9]*$/\1 &/p'
+	done 2>/dev/null | sort -u | cut -d' ' -f1 | uniq -c | while read -r count sweep; do echo "running tasks: $count of $sweep"; done
 	[ "$volumes" = no ] || [ -z "$docker" ] || $docker volume ls -q --filter "$filter" | sed 's/^/the volume /'
 	[ "$files" = no ] || ! ours || find "$root"/{{.Outputs}} -mindepth 1 -maxdepth 1 -type d ! -name '.*' 2>/dev/null |
 		while read -r sweep; do echo "$(find "$sweep" -mindepth 1 -maxdepth 1 -type d | wc -l | tr -d ' ') tasks' outputs, $(du -sh "$sweep" | cut -f1), in $sweep"; done
@@ -72,7 +77,6 @@ else
 	each images 'images' 'rmi -f'
 	[ "$volumes" = no ] || each volumes 'volume ls' 'volume rm'
 fi
-[ "$what" = show ] || rm -rf "{{.SharedPrefix}}$cluster-$(id -u)"
 if [ "$files" = yes ] && [ -e "$root" ]; then
 	if ! ours; then
 		left "$root: it is not this cluster's"
@@ -118,8 +122,10 @@ host() {
 		code=$?
 	fi
 	said=$(answer "$said")
-	case $what,$code in
-	look,0) printf '%s: reached\n' "$name" | shown >&2 ;; # standard output has what would be lost
+	case $what,$code,$volumes$files in
+	look,0,nono) ;;
+	look,*,nono) return 0 ;; # what could not be reached is told when it is cleaned
+	look,0,*) printf '%s: reached\n' "$name" | shown >&2 ;; # standard output has what would be lost
 	look,*) { lines "$said" && printf '%s: NOT REACHED: what is there stays\n' "$name" | shown; } >&2 && return 0 ;;
 	esac
 	lines "$said"
@@ -145,12 +151,24 @@ hosts() {
 {{- end}}
 }
 
-if [ $volumes$files != nono ] && [ $yes = no ]; then
-	lost=$(hosts look)
-	if [ -n "$lost" ]; then
-		printf 'This will be gone for good (run-tasks fetch brings outputs, run-tasks results --csv results):\n%s\nRemove it? [y/N] ' "$lost"
+if [ $yes = no ]; then
+	found=$(hosts look)
+	running=$(printf '%s\n' "$found" | grep ': running tasks: ') lost=$(printf '%s\n' "$found" | grep -v ': running tasks: ')
+	again='; infrainit -f starts them again'
+	[ $volumes = no ] || again=
+	[ -z "$running" ] || printf 'These tasks will be stopped%s:\n%s\n' "$again" "$running"
+	[ -z "$lost" ] ||
+		printf 'This will be gone for good (run-tasks fetch brings outputs, run-tasks results --csv results):\n%s\n' "$lost"
+	if [ -n "$found" ]; then
+		printf 'Go on? [y/N] '
 		read -r answer || answer=
-		case $answer in y | Y | yes) ;; *) echo "nothing was changed" && exit 1 ;; esac
+		case $answer in
+		y | Y | yes) ;;
+		*)
+			[ ! -t 0 ] || { echo "nothing was changed" && exit 1; }
+			echo "nothing was changed; to go on without a terminal: $0 ${*:+$* }--yes" && exit 1
+			;;
+		esac
 	fi
 fi
 

@@ -223,7 +223,7 @@ func TestLimitsAreSet(t *testing.T) {
 	s := spec(t, "serve")
 	s.Entrypoint = []string{"/probe"}
 	s.Pids, s.Memory, s.Shm = 99, 64<<20, 32<<20
-	s.Restart, s.Grace, s.Groups = "unless-stopped", 7*time.Second, []string{"27"}
+	s.Restart, s.Grace = "unless-stopped", 7*time.Second
 	s.Log = docker.Log{Driver: "json-file", MaxSize: 1 << 20, Files: 3}
 	s.DropCaps = []string{"ALL"}
 	s.Env, s.Mounts = []string{"A=b"}, []docker.Mount{{Bind: "/etc", At: "/data", ReadOnly: true}}
@@ -239,7 +239,7 @@ func TestLimitsAreSet(t *testing.T) {
 		Config     struct{ StopTimeout int }
 		HostConfig struct {
 			PidsLimit, Memory, ShmSize int64
-			GroupAdd, CapDrop          []string
+			CapDrop                    []string
 			RestartPolicy              struct{ Name string }
 			LogConfig                  struct {
 				Type   string
@@ -251,9 +251,9 @@ func TestLimitsAreSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := seen.HostConfig
-	got := fmt.Sprintln(h.PidsLimit, h.Memory, h.ShmSize, h.GroupAdd, h.CapDrop,
+	got := fmt.Sprintln(h.PidsLimit, h.Memory, h.ShmSize, h.CapDrop,
 		h.RestartPolicy.Name, h.LogConfig.Type, h.LogConfig.Config, seen.Config.StopTimeout)
-	wanted := "99 67108864 33554432 [27] [ALL] unless-stopped json-file map[max-file:3 " +
+	wanted := "99 67108864 33554432 [ALL] unless-stopped json-file map[max-file:3 " +
 		"max-size:1048576] 7\n"
 	if got != wanted {
 		t.Errorf("set is\n%s, wanted\n%s", got, wanted)

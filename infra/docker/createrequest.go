@@ -64,7 +64,6 @@ func (s Spec) request() request {
 		host: &container.HostConfig{
 			RestartPolicy:  container.RestartPolicy{Name: container.RestartPolicyMode(s.Restart)},
 			CapDrop:        s.DropCaps,
-			GroupAdd:       s.Groups,
 			ReadonlyRootfs: s.ReadOnly,
 			ShmSize:        s.Shm,
 			LogConfig:      s.Log.config(),

@@ -23,7 +23,6 @@ type Spec struct {
 	Command    []string          `json:",omitempty"`
 	Env        []string          `json:",omitempty"` // NAME=value
 	User       string            `json:",omitempty"` // "UID:GID"
-	Groups     []string          `json:",omitempty"` // more groups of the user, by number
 	Hostname   string            `json:",omitempty"`
 	Labels     map[string]string `json:",omitempty"`
 

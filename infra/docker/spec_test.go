@@ -13,7 +13,7 @@ func full() docker.Spec {
 	return docker.Spec{
 		Name: "n", Image: "i", Entrypoint: []string{"e"}, Command: []string{"c"},
 		Env: []string{"A=1"}, User: "1:2",
-		Groups: []string{"3"}, Hostname: "h", Labels: map[string]string{"a": "1", "b": "2"},
+		Hostname: "h", Labels: map[string]string{"a": "1", "b": "2"},
 		Mounts: []docker.Mount{{At: "/m", ReadOnly: true, Bind: "/b", Volume: "v",
 			Tmpfs: &docker.Tmpfs{Size: 1, Exec: true, Mode: "700", User: "1:2"}}},
 		Ports:    []docker.Port{{Host: "127.0.0.1", Port: 1, Container: 2, UDP: true}},
@@ -32,7 +32,7 @@ func TestHashIsKept(t *testing.T) {
 	t.Parallel()
 	for wanted, s := range map[string]docker.Spec{
 		"2abb749635de1a7f1d45ce3a27636ef3": {},
-		"ee2d9ac344dd8a84140834e618ff2ca8": full(),
+		"cf7e7901b17e5bf7d59935e27723be17": full(),
 	} {
 		if got := s.Hash(); got != wanted {
 			t.Errorf("hash %s, not %s", got, wanted)

@@ -10,6 +10,7 @@ const (
 	StateAt     = "/mlframework/state" // what a worker or monitor keeps
 	HomeAt      = "/mlframework/home"
 	SecretsAt   = "/mlframework/secrets"
-	AttemptsAt  = "/mlframework/attempts" // files of secrets while attempts run
+	AttemptsAt  = "/mlframework/attempts"  // files of secrets while attempts run
+	GPULocksAt  = "/mlframework/gpu-locks" // the host's /dev/shm, with the locks of its GPUs
 	StoreAt     = "/store"
 )

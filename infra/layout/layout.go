@@ -6,10 +6,7 @@
 // from here. It is pure.
 package layout
 
-import (
-	"path"
-	"strconv"
-)
+import "path"
 
 // Names of what lies in a cluster's folder, the root.
 const (
@@ -36,9 +33,6 @@ const (
 	Cache        = "mlframework"
 	CachedPrefix = "sweepd-" // SHA-256 follows, in hex
 	CachedPart   = ".part."
-	// SharedPrefix begins the path of the folder with the socket for a group: cluster and uid
-	// follow.
-	SharedPrefix = "/var/tmp/mlframework-"
 )
 
 // Sockets of the master.
@@ -89,14 +83,8 @@ func (r Root) Monitor() string { return r.join("monitor") }
 // master's host.
 func (r Root) Certificate() string { return r.join("certificate") }
 
-// Run returns the folder of the master's Socket. With a group it lies outside the root: a group
-// has to pass every folder above it, and home folders forbid that.
-func (r Root) Run(cluster, group string, uid int) string {
-	if group == "" {
-		return r.join("run")
-	}
-	return SharedPrefix + cluster + "-" + strconv.Itoa(uid)
-}
+// Run returns the folder of the master's Socket.
+func (r Root) Run() string { return r.join("run") }
 
 // Read returns the folder of the master's ReadSocket, which the monitor mounts: the other socket
 // is out of its reach.

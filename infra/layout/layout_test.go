@@ -29,7 +29,6 @@ func TestNames(t *testing.T) {
 /home/anna/ml/c/monitor
 /home/anna/ml/c/certificate
 /home/anna/ml/c/run
-/var/tmp/mlframework-c-1000
 /home/anna/ml/c/read
 /home/anna/ml/c/hosts/gpu1/outputs
 /home/anna/ml/c/hosts/gpu1/state
@@ -44,7 +43,7 @@ mlframework/sweepd-
 		r.Lock(), r + "/" + layout.MarkerFile, r.Sweepd("0123"), r.Releases(),
 		r + "/" + layout.Manifests, r + "/" + layout.Current, r + "/" + layout.FilesLock,
 		r.Record(), r.Authority(), r.Secrets(), r.Broker(), r.Master(), r.Monitor(),
-		r.Certificate(), r.Run("c", "", 1000), r.Run("c", "lab", 1000), r.Read(),
+		r.Certificate(), r.Run(), r.Read(),
 		r.Outputs("gpu1"), r.State("gpu1"), r.Home("gpu1"), r.Login("gpu1"),
 		layout.HostOutputs("gpu1"),
 		layout.Cache + "/" + layout.CachedPrefix,

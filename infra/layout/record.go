@@ -23,7 +23,6 @@ type Record struct {
 	Hosts       []RecordHost `json:"hosts"`
 	BrokerPort  int          `json:"broker_port"`
 	MonitorPort int          `json:"monitor_port"`
-	Group       string       `json:"group,omitempty"`
 	// the monitor speaks TLS, for browsers on other machines
 	Exposed bool `json:"exposed,omitempty"`
 	// version of the program that brought it up; "": it was built without one
@@ -91,6 +90,8 @@ type RecordHost struct {
 	Slots int `json:"slots,omitempty"`
 	// it was away when it was to leave: what it has goes when it is back
 	Leaves bool `json:"leaves,omitempty"`
+	// it has left, and outputs of the cluster's tasks are there
+	Outputs bool `json:"outputs,omitempty"`
 }
 
 // ParseRecord reads the content of a file; that of no file is the zero value. file is for the

@@ -16,9 +16,12 @@ import (
 // before they are there.
 const LeastDisk = 500 << 20
 
-// skew is from which difference of clocks on people are warned. Certificates are valid from a day
-// before they were made.
-const skew = 30 * time.Second
+// MaxClockSkew is from which difference of clocks on people are warned, and ClockRemedy what they
+// can do. Certificates are valid from a day before they were made.
+const (
+	MaxClockSkew = 5 * time.Second
+	ClockRemedy  = "start an NTP client there; sweeps go on meanwhile"
+)
 
 // Problem is what is wrong with a host, or worth knowing about it.
 type Problem struct {
@@ -28,6 +31,8 @@ type Problem struct {
 	Warning bool
 	// Unreached says that nothing is known of the host, as it could not be reached.
 	Unreached bool
+	// Full says that its disk is full: the host of a worker is left out, and the others go on.
+	Full bool
 }
 
 func (p Problem) Error() string {
@@ -70,6 +75,11 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Of reports whether a host has problems.
+func (p Problems) Of(host string) bool {
+	return slices.ContainsFunc(p, func(one Problem) bool { return one.Host == host })
+}
+
 // Faults are those that are no warnings.
 func (p Problems) Faults() Problems {
 	return slices.DeleteFunc(slices.Clone(p), func(one Problem) bool { return one.Warning })
@@ -94,7 +104,6 @@ func Check(c Cluster, found map[string]Found) Problems {
 		}
 		if h.Name == c.Master {
 			p.ports(c, f)
-			p.group(c, f)
 			p.release(c, f)
 		}
 		all = append(all, p.all...)
@@ -134,8 +143,8 @@ func (p *problems) system(c Cluster, f Found) {
 		p.fault("install it; Debian, Ubuntu: apt-get install coreutils", "it lacks %s",
 			strings.Join(f.MissingTools, ", "))
 	}
-	if f.ClockSkew.Abs() > skew {
-		p.warn("start an NTP client there; sweeps go on meanwhile",
+	if f.ClockSkew.Abs() > MaxClockSkew {
+		p.warn(ClockRemedy,
 			"its clock differs from this machine's by %v", f.ClockSkew)
 	}
 	if f.Engine.Rootless() {
@@ -149,7 +158,7 @@ func (p *problems) folder(c Cluster, f Found) {
 	case f.Unwritable != "":
 		p.fault("name another folder with -r, or make this one writable",
 			"%s cannot be made: %s may not write in %s", f.Root, f.User, f.Unwritable)
-	case f.Marker != nil && (f.Marker.Cluster != c.Name || f.Marker.Owner != c.Owner):
+	case f.Marker != nil && f.Marker.Cluster != c.Name:
 		p.fault("name another folder with -r, or another cluster with --name",
 			"%s belongs to %s's cluster %s", f.Root, f.Marker.Owner, f.Marker.Cluster)
 	case f.Marker == nil && f.RootNotEmpty:
@@ -161,16 +170,21 @@ func (p *problems) folder(c Cluster, f Found) {
 	if f.Free < LeastDisk {
 		p.fault("free some space", "its disk is full: %d MB are free for %s, of at least %d",
 			f.Free>>20, f.Root, LeastDisk>>20)
+		p.all[len(p.all)-1].Full = true
 	}
 }
 
-// owner finds containers of the same name that are somebody else's.
+// owner finds containers of the same name that are another account's: those of the cluster mount
+// something of its folder.
 func (p *problems) owner(c Cluster, f Found) {
 	for _, o := range f.Containers {
-		if o.Labels[ClusterLabel] == c.Name && o.Labels[OwnerLabel] != c.Owner {
-			p.fault(fmt.Sprintf("choose another name with --name; or have %s share that cluster "+
-				"(infrainit -f --group GROUP), and use it without infrainit", o.Labels[OwnerLabel]),
-				"the cluster %s there belongs to %s", c.Name, o.Labels[OwnerLabel])
+		ours := slices.ContainsFunc(o.Mounts, func(m docker.Mount) bool {
+			return strings.HasPrefix(m.Bind, f.Root+"/")
+		})
+		if o.Labels[ClusterLabel] == c.Name && o.Labels[RoleLabel] != "" && !ours {
+			p.fault("choose another name with --name; or log in as the user who set it up (-a "+
+				"USER@HOST), with its -r", "the cluster %s there is not in %s: it belongs to %s",
+				c.Name, f.Root, o.Labels[OwnerLabel])
 			return
 		}
 	}
@@ -188,14 +202,6 @@ func (p *problems) ports(c Cluster, f Found) {
 		}
 		p.fault("choose another with "+port.option+", or leave that out",
 			"port %d of the %s is taken%s", port.wanted, port.role, f.holder(port.wanted))
-	}
-}
-
-func (p *problems) group(c Cluster, f Found) {
-	if _, ok := f.group(c.Group); c.Group != "" && !ok {
-		names := slices.Sorted(maps.Keys(f.Groups))
-		p.fault("name one of these: "+strings.Join(names, ", "),
-			"%s is not in the group %s, and cannot share the master with it", f.User, c.Group)
 	}
 }
 

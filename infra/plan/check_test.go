@@ -39,22 +39,17 @@ func TestWhatIsWrongWithHosts(t *testing.T) {
 			"anna may not write in /home", false},
 		"filled": {func(_ *plan.Cluster, f *plan.Found) { f.RootNotEmpty = true },
 			"is not empty, and is no cluster's", false},
-		"somebody else's folder": {func(_ *plan.Cluster, f *plan.Found) {
-			f.Marker = &layout.Marker{Cluster: "c", Owner: "ben"}
-		},
-			"belongs to ben's cluster c", false},
 		"another cluster's folder": {func(_ *plan.Cluster, f *plan.Found) {
 			f.Marker = &layout.Marker{Cluster: "d", Owner: "anna"}
 		},
 			"belongs to anna's cluster d", false},
 		"somebody else's cluster": {func(_ *plan.Cluster, f *plan.Found) {
 			f.Containers = []docker.Container{{Labels: map[string]string{plan.ClusterLabel: "c",
-				plan.OwnerLabel: "ben"}}}
-		}, "the cluster c there belongs to ben\n" +
-			"    choose another name with --name; or have ben share that cluster " +
-			"(infrainit -f --group GROUP), and use it without infrainit\n", false},
-		"group": {func(c *plan.Cluster, f *plan.Found) { c.Group = "wheel" },
-			"anna is not in the group wheel", false},
+				plan.OwnerLabel: "ben", plan.RoleLabel: plan.Worker},
+				Mounts: []docker.Mount{{Bind: "/home/ben/ml/c/bin"}}}}
+		}, "the cluster c there is not in /home/anna/ml/c: it belongs to ben\n" +
+			"    choose another name with --name; or log in as the user who set it up (-a " +
+			"USER@HOST), with its -r\n", false},
 		"port of a program": {func(c *plan.Cluster, f *plan.Found) {
 			c.BrokerPort, f.PortOwners = 5671, map[int]string{5671: "nginx (pid 812)"}
 			listens(f)
@@ -68,8 +63,8 @@ func TestWhatIsWrongWithHosts(t *testing.T) {
 		"another release": {func(c *plan.Cluster, f *plan.Found) {
 			c.Adds = true
 			f.Containers = []docker.Container{{Labels: map[string]string{plan.ClusterLabel: "c",
-				plan.OwnerLabel: "anna",
-				plan.RoleLabel:  plan.Broker, plan.ConfigLabel: "another"}}}
+				plan.RoleLabel: plan.Broker, plan.ConfigLabel: "another"},
+				Mounts: []docker.Mount{{Bind: "/home/anna/ml/c/broker"}}}}
 		}, "its cluster c was set up by another release\n    call infrainit -f of this release",
 			false},
 		"a volume without a folder": {func(c *plan.Cluster, f *plan.Found) {
@@ -137,8 +132,7 @@ func TestAMasterElsewhere(t *testing.T) {
 		"of another user of the host": {up, "gpu1", layout.Record{}, []string{"gpu1"},
 			"gpu1: the cluster c runs there, but not from /home/anna/ml/c: it was brought up as " +
 				"another user of this host, or with another -r\n    log in as that user (-a " +
-				"USER@HOST), or name its -r; or have that user share it (infrainit -f --group " +
-				"GROUP)"},
+				"USER@HOST), or name its -r; or choose another --name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

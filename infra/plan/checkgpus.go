@@ -18,14 +18,14 @@ func (p *problems) gpus(c Cluster, h Host, f Found) {
 		p.visibleVariable(h)
 		return
 	}
-	without := fmt.Sprintf("or set gpus: none for %s under overrides in config.yml (--gpus none: "+
+	without := fmt.Sprintf("or set gpus: none for %s under overrides in config.yml (--cpu: "+
 		"for all hosts)", h.Name)
 	if fault := f.GPUs.Fault; fault != nil {
 		p.fault(remedies(fault.Remedy, without), "its GPUs cannot be used: %s", fault.Cause)
 		return
 	}
 	p.sickGPUs(f)
-	g := c.gpus(h, f)
+	g := gpusOf(h, f)
 	if g.problem != nil {
 		p.fault(remedies(g.problem.Remedy, "choose other GPUs with gpus: (--gpus)", without), "%s",
 			g.problem.Cause)
@@ -41,7 +41,7 @@ func (p *problems) gpus(c Cluster, h Host, f Found) {
 			"gpus: %s: no GPU that responds has the UUID %s; it is taken for that of one that is "+
 				"lost", h.Work.GPUs, strings.Join(g.assumed, ", "))
 	}
-	if slots, n := h.slots(f), len(g.devices); slots < n {
+	if slots, n := h.Work.Slots, len(g.devices); slots > 0 && slots < n {
 		p.warn(fmt.Sprintf("set slots: %d (--slots) to run a task on each", n),
 			"the worker has more GPUs (%d) than slots (%d), and each task takes a slot", n, slots)
 	}
@@ -82,8 +82,7 @@ func (p *problems) sickGPUs(f Found) {
 	}
 }
 
-// sharedGPUs warns of GPUs that the worker of another cluster has, too: neither sees what the other
-// gives its tasks before they use it.
+// sharedGPUs warns of GPUs that the worker of another cluster has, too.
 func (p *problems) sharedGPUs(c Cluster, f Found, devices []nvdocker.Device) {
 	for _, o := range f.Containers {
 		if o.Labels[ClusterLabel] == c.Name || o.Labels[RoleLabel] != Worker || !o.Running() {
@@ -101,9 +100,8 @@ func (p *problems) sharedGPUs(c Cluster, f Found, devices []nvdocker.Device) {
 			if len(shared) > 1 {
 				are = "GPUs " + strings.Join(shared, ", ") + " are"
 			}
-			p.warn("give each cluster its own GPUs with gpus: device=...; otherwise each waits "+
-				"while the other uses one, and tasks of both that start at the same time may get "+
-				"the same one", "%s also used by the worker of %s's cluster %s", are,
+			p.warn("give each cluster GPUs of its own with gpus:; otherwise tasks of one wait "+
+				"while those of the other use a GPU", "%s also used by the worker of %s's cluster %s", are,
 				o.Labels[OwnerLabel], o.Labels[ClusterLabel])
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // A host with GPUs that its worker cannot have has a fault, unless it is to have none.
 func TestGPUsThatCannotBeHad(t *testing.T) {
 	t.Parallel()
-	const without = "; or set gpus: none for gpu2 under overrides in config.yml (--gpus none: " +
+	const without = "; or set gpus: none for gpu2 under overrides in config.yml (--cpu: " +
 		"for all hosts)\n"
 	unnamed := nvdocker.GPU{Index: nvdocker.Unknown, Bus: "0000:01:00.0", Lost: "GPU is lost"}
 	for name, c := range map[string]struct {
@@ -58,22 +58,17 @@ func TestGPUsThatCannotBeHad(t *testing.T) {
 			f.GPUs = nvdocker.Report{Fault: &nvdocker.Problem{Cause: "it hangs"}}
 			c.Hosts[1].Work = nil
 		}},
-		"the same, where Docker was not asked": {want: config.GPUs{Count: 1},
+		"the same, where Docker was not asked": {want: config.GPUs{Devices: []string{"0"}},
 			make: func(_ *plan.Cluster, f *plan.Found) { f.Engine.Version = "" }},
-		"too many": {gpus: []nvdocker.GPU{gpu("a")}, want: config.GPUs{Count: 2},
-			says: []string{"gpu2: gpus: 2 asks for more GPUs than the host has: 1 GPU " +
-				"(NVIDIA L4)\n    choose other GPUs with gpus: (--gpus)" + without}},
-		"too many of none": {want: config.GPUs{Count: 2},
-			says: []string{"gpus: 2 asks for more GPUs than the host has: none\n"}},
 		"one that is not there": {gpus: []nvdocker.GPU{gpu("a"), splitGPU("b")},
 			want: config.GPUs{Devices: []string{"0", "7"}},
-			says: []string{"gpus: device=0,7: there is no GPU 7; there is: 0 (NVIDIA L4), " +
+			says: []string{"gpus: 0,7: there is no GPU 7; there is: 0 (NVIDIA L4), " +
 				"1:0 (NVIDIA L4), 1:1 (NVIDIA L4)\n"}},
 		"a UUID that is not there": {gpus: []nvdocker.GPU{gpu("a")},
-			want: config.GPUs{Devices: []string{"GPU-z"}}, says: []string{"gpus: device=GPU-z: " +
+			want: config.GPUs{Devices: []string{"GPU-z"}}, says: []string{"gpus: GPU-z: " +
 				"there is no GPU GPU-z; there is: GPU-a (NVIDIA L4)\n"}},
 		"a UUID of two": {gpus: []nvdocker.GPU{{UUID: "GPU-1a"}, {UUID: "GPU-1b", Index: 1}},
-			want: config.GPUs{Devices: []string{"GPU-1"}}, says: []string{"gpus: device=GPU-1: " +
+			want: config.GPUs{Devices: []string{"GPU-1"}}, says: []string{"gpus: GPU-1: " +
 				"GPU-1 begins the UUIDs of 2 GPUs: GPU-1a, GPU-1b\n    write more of the UUID; "}},
 		"a lost one": {gpus: []nvdocker.GPU{gpu("a"), lostGPU("b")}, warning: true,
 			says: []string{"GPU 0000:01:00.0 does not answer: GPU is lost; a worker that is " +
@@ -90,7 +85,7 @@ func TestGPUsThatCannotBeHad(t *testing.T) {
 			says: []string{"GPU is lost", "there is no GPU GPU-z; there is: GPU-a (NVIDIA L4)\n"}},
 		"a UUID that a lost one may have": {gpus: []nvdocker.GPU{gpu("a"), unnamed},
 			want: config.GPUs{Devices: []string{"0", "GPU-z"}}, warning: true,
-			says: []string{"GPU is lost", "gpus: device=0,GPU-z: no GPU that responds has the " +
+			says: []string{"GPU is lost", "gpus: 0,GPU-z: no GPU that responds has the " +
 				"UUID GPU-z; it is taken for that of one that is lost\n"}},
 		"a number that a lost one may have": {gpus: []nvdocker.GPU{gpu("a"), lostGPU("b")},
 			want: config.GPUs{Devices: []string{"0", "1"}}, warning: true,

@@ -36,19 +36,21 @@ const (
 
 // Cluster is what is wanted.
 //
-// A host of the record that is not reached is in one of three states:
+// A host that has left stays in the record as long as it has outputs (RecordHost.Outputs). Another
+// host of the record that is not reached is in one of three states:
 //
 //	left behind  it stays in the cluster, and gets files and passwords later (LeftBehind)
 //	leaving      it is not wanted, and what it runs is removed when it is back: it is Away in the
 //	             call that finds that, and Leaves in the record from then on
 //	given up     it is not wanted, and the record has it no more (GiveUp)
 type Cluster struct {
-	Name, Owner string
-	Hosts       []Host   // each once
-	Master      string   // name of one of the hosts
-	Adds        bool     // workers that are not wanted stay: the call joins a cluster
-	Away        []string // hosts of the record that are to leave and cannot be reached
-	GiveUp      bool     // they leave all the same, with all that they have
+	Name   string
+	Owner  string   // the ssh user of the master's host when the cluster was set up
+	Hosts  []Host   // each once
+	Master string   // name of one of the hosts
+	Adds   bool     // workers that are not wanted stay: the call joins a cluster
+	Away   []string // hosts of the record that are to leave and cannot be reached
+	GiveUp bool     // they leave all the same, with all that they have
 
 	Program   string            // version of the program; "" where it is not known
 	Schema    int               // version of the schema of its stores
@@ -60,7 +62,6 @@ type Cluster struct {
 	BrokerPort  int    // 0: 5671, or the next that is free
 	MonitorPort int    // 0: 5555, or the next that is free
 	Address     string // where workers reach the broker, without port; "": as found
-	Group       string // who else may use the master; "" is nobody
 	// the monitor is for other machines, too, with TLS; else for its own host only
 	Exposed bool
 	// the time without a heartbeat after which a worker's tasks are rescheduled; 0:
@@ -119,6 +120,7 @@ type Found struct {
 	Outdated     []string // users of the broker with other credentials here than are kept
 	NeedsRenewal Renewal  // of the master's host
 	Running      []string // tasks that the host's worker runs, as far as the master tells
+	Lacks        bool     // the worker has said that files of open sweeps are not there, likewise
 	Drained      bool     // the worker was told to take nothing more for its replacement, likewise
 	// Shares is the name of the host whose home folder this one has, too; "" for the first and all
 	// others.

@@ -33,7 +33,7 @@ func differences(old docker.Container, spec docker.Spec, gpus []nvdocker.GPU) (a
 	}
 	for _, v := range spec.Env {
 		name, _, _ := strings.Cut(v, "=")
-		if devices != "" && name == visibleVariable { // goes with them
+		if name == locksVariable || devices != "" && name == visibleVariable { // goes with them
 			continue
 		}
 		if !slices.Contains(old.Env, v) {
@@ -94,10 +94,13 @@ func mountDifferences(old, wanted []docker.Mount) (all []string) {
 		})
 	}
 	tell := func(sign string, m docker.Mount) {
-		if m.At == layout.ProgramAt {
-			if sign == "+" {
-				all = append(all, "program")
-			}
+		switch {
+		case m.At == layout.GPULocksAt: // goes with the GPUs
+			return
+		case m.At == layout.ProgramAt && sign == "-":
+			return
+		case m.At == layout.ProgramAt:
+			all = append(all, "program")
 			return
 		}
 		text := "volume " + sign + m.Bind + m.Volume + ":" + m.At

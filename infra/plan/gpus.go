@@ -16,6 +16,9 @@ import (
 // "all", which counts where that runtime is Docker's default.
 const visibleVariable = "NVIDIA_VISIBLE_DEVICES"
 
+// locksVariable names to a worker the folder of the locks of GPUs.
+const locksVariable = "MLFRAMEWORK_GPU_LOCKS"
+
 // cdiKind begins the names of NVIDIA's GPUs in CDI.
 const cdiKind = "nvidia.com/gpu="
 
@@ -28,8 +31,8 @@ type chosenGPUs struct {
 	problem *nvdocker.Problem // why the host cannot give what is asked for
 }
 
-// gpus returns the GPUs that a host's worker gets.
-func (c Cluster) gpus(h Host, f Found) (g chosenGPUs) {
+// gpusOf returns the GPUs that a host's worker gets.
+func gpusOf(h Host, f Found) (g chosenGPUs) {
 	want := h.Work.GPUs
 	responding := nvdocker.Devices(f.GPUs.GPUs)
 	lost := 0
@@ -41,15 +44,6 @@ func (c Cluster) gpus(h Host, f Found) (g chosenGPUs) {
 	switch {
 	case want.None:
 		return chosenGPUs{}
-	case want.Count > len(responding)+lost:
-		g.problem = &nvdocker.Problem{Cause: fmt.Sprintf("gpus: %s asks for more GPUs than the "+
-			"host has: %s", want, countedGPUs(responding))}
-	case want.Count > 0:
-		slices.SortStableFunc(responding, func(a, b nvdocker.Device) int {
-			return cmp.Compare(c.preference(f, a), c.preference(f, b))
-		})
-		n := min(want.Count, len(responding))
-		g.devices, g.lost = responding[:n:n], want.Count-n
 	case len(want.Devices) > 0:
 		g = namedGPUs(want, f.GPUs.GPUs)
 	default:
@@ -69,21 +63,9 @@ func (c Cluster) gpus(h Host, f Found) (g chosenGPUs) {
 	return g
 }
 
-// preference is the rank of a device where any of several will do, the best first: one that the
-// worker has now, so that it is not replaced; one that no worker has; one that the worker of
-// another cluster has.
-func (c Cluster) preference(f Found, d nvdocker.Device) int {
-	rank := 1
-	for _, o := range f.Containers {
-		switch {
-		case o.Labels[RoleLabel] != Worker || !hasGPU(o.Devices, d):
-		case o.Labels[ClusterLabel] == c.Name:
-			return 0
-		case o.Running():
-			rank = 2
-		}
-	}
-	return rank
+// LostGPUs returns how many of the GPUs that a worker is to have do not respond.
+func LostGPUs(want config.GPUs, host nvdocker.Report) int {
+	return gpusOf(Host{Work: &config.HostOptions{GPUs: want}}, Found{GPUs: host}).lost
 }
 
 // hasGPU reports whether a device is among those that were asked for.
@@ -304,7 +286,7 @@ func byCDI(asked []docker.Device) bool {
 // it uses again when they do. Device requests are given up for CDI all the same: with them a
 // container loses its GPUs when systemd is reloaded.
 func (c Cluster) keepsDevices(h Host, f Found, old, wanted []docker.Device) bool {
-	g := c.gpus(h, f)
+	g := gpusOf(h, f)
 	if len(old) == 0 || byCDI(wanted) && !byCDI(old) {
 		return false
 	}

@@ -97,17 +97,8 @@ func TestGPUsOfAWorker(t *testing.T) {
 			title: "start the worker, 4 slots"},
 		"none, and none is there": {want: config.GPUs{None: true}, void: true,
 			title: "start the worker, 4 slots"},
-		"one": {gpus: two, want: config.GPUs{Count: 1}, ids: "GPU-b",
+		"by number": {gpus: two, want: config.GPUs{Devices: []string{"0"}}, ids: "GPU-a",
 			title: "start the worker, 4 slots, 1 GPU"},
-		"one that no other worker has": {gpus: two, want: config.GPUs{Count: 1},
-			make: func(f *plan.Found) {
-				f.Containers = append(f.Containers, otherWorker("running", "GPU-b"))
-			}, ids: "GPU-a"},
-		"one that a stopped worker had": {gpus: two, want: config.GPUs{Count: 1},
-			make: func(f *plan.Found) {
-				f.Containers = append(f.Containers, otherWorker("exited", "GPU-b"))
-			}, ids: "GPU-b"},
-		"by number": {gpus: two, want: config.GPUs{Devices: []string{"0"}}, ids: "GPU-a"},
 		"by UUID, twice": {gpus: two, want: config.GPUs{Devices: []string{"GPU-b", "1"}},
 			ids: "GPU-b"},
 		"the beginning of a UUID": {gpus: []nvdocker.GPU{{UUID: "GPU-1f00"}, {UUID: "GPU-2a00"}},
@@ -148,7 +139,7 @@ func TestGPUsOfAWorker(t *testing.T) {
 				c.make(&f)
 			}
 			w.found["gpu2"] = f
-			cluster.Hosts[1].Work.GPUs = c.want
+			cluster.Hosts[1].Work.GPUs, cluster.Hosts[1].Work.GPUBusy = c.want, "mine"
 			if all := plan.Check(cluster, w.found).Faults(); len(all) > 0 {
 				t.Fatal(all)
 			}
@@ -164,6 +155,15 @@ func TestGPUsOfAWorker(t *testing.T) {
 			}
 			if d := cmp.Diff(want, spec.Devices); d != "" {
 				t.Error(d)
+			}
+			if slices.Contains(spec.Command, "--gpu-busy") != (c.ids != "") {
+				t.Errorf("its command is %v", spec.Command)
+			}
+			locks := docker.Mount{Bind: "/dev/shm", At: "/mlframework/gpu-locks"}
+			if slices.Contains(spec.Mounts, locks) != (c.ids != "") || slices.Contains(spec.Env,
+				"MLFRAMEWORK_GPU_LOCKS="+locks.At) != (c.ids != "") {
+				t.Errorf("GPUs are locked where others on the host do it: %v, %v", spec.Mounts,
+					spec.Env)
 			}
 			if slices.Contains(spec.Env, void) != c.void {
 				t.Errorf("its variables are %v", spec.Env)
@@ -183,7 +183,7 @@ func TestGPUsOfAWorker(t *testing.T) {
 // after the next has nothing to do.
 func TestGPUsChange(t *testing.T) {
 	t.Parallel()
-	all, one, count := config.GPUs{}, config.GPUs{Devices: []string{"0"}}, config.GPUs{Count: 2}
+	all, one := config.GPUs{}, config.GPUs{Devices: []string{"0"}}
 	type host = func(plan.Found) plan.Found
 	has := func(gpus ...nvdocker.GPU) host {
 		return func(f plan.Found) plan.Found { return gpuHost(f, gpus...) }
@@ -205,8 +205,8 @@ func TestGPUsChange(t *testing.T) {
 		"nothing": {all, all, has(gpu("a"), gpu("b")), has(gpu("a"), gpu("b")), "", nil, ""},
 		"another order": {all, all, has(gpu("a"), gpu("b")), has(gpu("b"), gpu("a")), "", nil,
 			""},
-		"other numbers": {count, count, has(gpu("a"), gpu("b"), gpu("c")),
-			has(renumbered("c", 0), renumbered("a", 1), renumbered("b", 2)), "", nil, ""},
+		"other numbers": {all, all, has(gpu("a"), gpu("b")),
+			has(renumbered("b", 0), renumbered("a", 1)), "", nil, ""},
 		"one is busy": {all, all, has(gpu("a"), gpu("b")), has(gpu("a"), busy), "", nil, ""},
 		"config.yml": {all, one, has(gpu("a"), gpu("b")), has(gpu("a"), gpu("b")),
 			"GPUs 2 -> 1", nil, "GPU-a"},
@@ -224,8 +224,6 @@ func TestGPUsChange(t *testing.T) {
 			"GPU-a GPU-b"},
 		"one was taken out": {all, all, has(gpu("a"), gpu("b")), has(gpu("a")),
 			"GPUs 2 -> 1", nil, "GPU-a"},
-		"the first, of a count": {count, count, has(gpu("a"), gpu("b")),
-			has(gpu("b"), gpu("c")), "other GPUs", nil, "GPU-b GPU-c"},
 		"Docker knows CDI": {all, all, has(gpu("a")), func(f plan.Found) plan.Found {
 			return withCDI(gpuHost(f, gpu("a")), "GPU-a")
 		}, "GPUs by CDI", nil, "nvidia.com/gpu=GPU-a"},
@@ -244,9 +242,6 @@ func TestGPUsChange(t *testing.T) {
 			has(gpu("a"), lostGPU("b")), "", nil, ""},
 		"a lost one that is not wanted any more": {all, one, has(gpu("a"), gpu("b")),
 			has(gpu("a"), lostGPU("b")), "GPUs 2 -> 1", nil, "GPU-a"},
-		"a lost one, of a count, is replaced by another": {count, count,
-			has(gpu("a"), gpu("b"), gpu("c")), has(gpu("a"), lostGPU("b"), gpu("c")),
-			"other GPUs", nil, "GPU-a GPU-c"},
 		"a lost one is back": {all, all, has(gpu("a"), lostGPU("b")),
 			has(gpu("a"), gpu("b")), "GPUs 1 -> 2", nil, "GPU-a GPU-b"},
 		"one is lost, and the image is another": {all, all, has(gpu("a"), gpu("b")),

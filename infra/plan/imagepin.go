@@ -116,6 +116,21 @@ func (m *maker) madeOf(host string, o docker.Container) bool {
 	return !known || !pinned || Pins(pin, i, m.found[host].Arch)
 }
 
+// noteImage keeps for the plan how the image of a worker that is replaced changes. The zero
+// container is none.
+func (m *maker) noteImage(host string, old docker.Container, wanted string) {
+	change := old.Image + " -> " + wanted
+	switch {
+	case old.ID == "" || old.Image == wanted && m.madeOf(host, old):
+		return
+	case old.Image == wanted:
+		change = wanted + ": " + m.moved(host, old)
+	}
+	if !slices.Contains(m.images, change) {
+		m.images = append(m.images, change)
+	}
+}
+
 // moved tells of a container that is made of another image than is pinned.
 func (m *maker) moved(host string, o docker.Container) string {
 	f := m.found[host]

@@ -11,6 +11,9 @@ func (m *maker) leavers() {
 	for _, name := range m.others() {
 		f := m.found[name]
 		h, wanted := m.host(name)
+		if !wanted && m.recorded(name).Outputs {
+			continue
+		}
 		worker, works := f.role(m.Name, Worker)
 		if works && (!wanted || h.Work == nil) {
 			var needs []string

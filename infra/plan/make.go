@@ -30,7 +30,7 @@ const loginWait = 90 * time.Second
 func Make(c Cluster, found map[string]Found, old layout.Record) Plan {
 	m := newMaker(c, found, old)
 	return Plan{Steps: ordered(m.steps), Before: m.record(true), Record: m.record(false),
-		Changes: m.changes}
+		Changes: m.changes, Images: m.images}
 }
 
 // newMaker has all steps of a plan, in no order.
@@ -71,6 +71,7 @@ type maker struct {
 	done    map[string]bool // ids of steps that are in the plan
 	kept    layout.Record   // what the record is by then
 	changes bool
+	images  []string // as Plan has them
 	// of references: for what they stand, as far as it is known
 	pins map[string]layout.RecordImage
 	// of references: the step that decides for what they stand
@@ -177,15 +178,11 @@ func (m *maker) addFiles(h Host) {
 func (m *maker) masterHome() string { return cmp.Or(m.found[m.Master].Shares, m.Master) }
 
 // holdsBack reports whether the project's files do not come to a host: to the home folder of the
-// master's host where other workers do not get them, so that every worker has the revision that is
-// in force. A call that joins brings them to its workers only.
-func (m *maker) holdsBack(h Host) bool {
-	return h.Name == m.masterHome() &&
-		(m.Adds || len(LeftBehind(m.Cluster, m.found, m.old)) > 0)
-}
+// master's host by a call that joins, which brings them to its workers only.
+func (m *maker) holdsBack(h Host) bool { return m.Adds && h.Name == m.masterHome() }
 
 // filesNeed are the steps before the project's files come to a host. The home folder of the
-// master's host is last, so that every worker has the revision that is in force.
+// master's host is last, so that every worker that was reached has the revision that is in force.
 func (m *maker) filesNeed(h Host) []string {
 	needs := []string{h.Name + "/" + stepSweepd}
 	if h.Name == m.masterHome() {
@@ -207,12 +204,7 @@ func (m *maker) folders(h Host, f Found) Folders {
 	}
 	if h.Name == m.Master {
 		folders.Names = append(folders.Names, l.Authority(), l.Master(), l.Monitor(), l.Broker(),
-			l.Read())
-		if run := l.Run(m.Name, m.Group, f.UID); m.Group == "" {
-			folders.Names = append(folders.Names, run)
-		} else {
-			folders.Group, folders.Shared = m.Group, run
-		}
+			l.Run(), l.Read())
 	}
 	if h.Work != nil {
 		folders.Names = append(folders.Names, l.Outputs(h.Name), l.State(h.Name), l.Home(h.Name),
@@ -259,6 +251,7 @@ func (m *maker) container(h Host, role, title string, needs ...string) {
 	}
 	if role == Worker {
 		run.Image = "--image"
+		m.noteImage(h.Name, old, spec.Image)
 	}
 	m.add(h.Name, role, title, run, needs...)
 }

@@ -474,42 +474,40 @@ func TestServicesOfAHostThatLeaves(t *testing.T) {
 // The monitor has the read-only socket of its master, and nothing of the folder with the other one.
 func TestTheMonitorCannotReachTheFullSocket(t *testing.T) {
 	t.Parallel()
-	for _, group := range []string{"", "lab"} {
-		c := wanted("gpu1")
-		c.Group, c.Lease = group, 90*time.Second
-		mounts, args := map[string]map[string]string{}, map[string][]string{}
-		for _, s := range newWorld("gpu1").plan(c).Steps {
-			if run, ok := s.Do.(plan.Run); ok {
-				role := strings.TrimPrefix(s.ID, "gpu1/")
-				mounts[role], args[role] = map[string]string{}, run.Spec.Command
-				for _, m := range run.Spec.Mounts {
-					mounts[role][m.At] = m.Bind
-				}
+	c := wanted("gpu1")
+	c.Lease = 90 * time.Second
+	mounts, args := map[string]map[string]string{}, map[string][]string{}
+	for _, s := range newWorld("gpu1").plan(c).Steps {
+		if run, ok := s.Do.(plan.Run); ok {
+			role := strings.TrimPrefix(s.ID, "gpu1/")
+			mounts[role], args[role] = map[string]string{}, run.Spec.Command
+			for _, m := range run.Spec.Mounts {
+				mounts[role][m.At] = m.Bind
 			}
 		}
-		option := func(role, name string) string {
-			return args[role][slices.Index(args[role], name)+1]
-		}
-		l := layout.Root("/home/anna/ml/c")
-		socket := option("monitor", "--master")
-		if socket != option("master", "--read-socket") || socket == option("master", "--socket") {
-			t.Errorf("the monitor asks at %s; the master has %v", socket, args["master"])
-		}
-		if lease := option("master", "--lease"); lease != "1m30s" {
-			t.Errorf("the master's lease is %s", lease)
-		}
-		if name := option("monitor", "--cluster"); name != "c" {
-			t.Errorf("the monitor's pages are those of %s", name)
-		}
-		if at := filepath.Dir(socket); mounts["monitor"][at] != l.Read() ||
-			mounts["master"][at] != l.Read() {
-			t.Errorf("%s is %v", at, mounts)
-		}
-		full := l.Run("c", group, 1000)
-		for at, from := range mounts["monitor"] {
-			if from != "" && (from == full || strings.HasPrefix(full, from+"/")) {
-				t.Errorf("the monitor has %s at %s", from, at)
-			}
+	}
+	option := func(role, name string) string {
+		return args[role][slices.Index(args[role], name)+1]
+	}
+	l := layout.Root("/home/anna/ml/c")
+	socket := option("monitor", "--master")
+	if socket != option("master", "--read-socket") || socket == option("master", "--socket") {
+		t.Errorf("the monitor asks at %s; the master has %v", socket, args["master"])
+	}
+	if lease := option("master", "--lease"); lease != "1m30s" {
+		t.Errorf("the master's lease is %s", lease)
+	}
+	if name := option("monitor", "--cluster"); name != "c" {
+		t.Errorf("the monitor's pages are those of %s", name)
+	}
+	if at := filepath.Dir(socket); mounts["monitor"][at] != l.Read() ||
+		mounts["master"][at] != l.Read() {
+		t.Errorf("%s is %v", at, mounts)
+	}
+	full := l.Run()
+	for at, from := range mounts["monitor"] {
+		if from != "" && (from == full || strings.HasPrefix(full, from+"/")) {
+			t.Errorf("the monitor has %s at %s", from, at)
 		}
 	}
 }

@@ -16,8 +16,7 @@ func CheckMasterHost(c Cluster, found map[string]Found, old layout.Record) (all 
 		return Problems{{Host: c.Master,
 			What: fmt.Sprintf("the cluster %s runs there, but not from %s: it was brought up as "+
 				"another user of this host, or with another -r", c.Name, found[c.Master].Root),
-			Remedy: "log in as that user (-a USER@HOST), or name its -r; or have that user share " +
-				"it (infrainit -f --group GROUP); or choose another --name"}}
+			Remedy: "log in as that user (-a USER@HOST), or name its -r; or choose another --name"}}
 	}
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(found)), func(n string) bool {
 		return n == c.Master

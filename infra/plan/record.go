@@ -18,11 +18,11 @@ func (m *maker) keep(r layout.Record, what, title string, needs ...string) {
 // that whoever comes after a call that was cut off knows of them.
 func (m *maker) record(before bool) layout.Record {
 	r := layout.Record{Version: 1, Cluster: m.Name, Owner: m.Owner, Master: m.Master,
-		BrokerPort: m.brokerPort(), MonitorPort: m.monitorPort(), Group: m.Group,
+		BrokerPort: m.brokerPort(), MonitorPort: m.monitorPort(),
 		Exposed: m.Exposed, Program: m.Program, Schema: m.Schema}
 	r.Images = m.pinned()
 	if m.Adds {
-		r.Group, r.Exposed = m.old.Group, m.old.Exposed
+		r.Exposed = m.old.Exposed
 		r.Program, r.Schema = m.old.Program, m.old.Schema
 	}
 	for _, h := range m.Hosts {
@@ -37,14 +37,17 @@ func (m *maker) record(before bool) layout.Record {
 	}
 	for _, o := range m.old.Hosts {
 		i := slices.IndexFunc(r.Hosts, func(h layout.RecordHost) bool { return h.Name == o.Name })
-		_, reached := m.found[o.Name]
+		f, reached := m.found[o.Name]
 		if slices.Contains(m.Away, o.Name) {
 			o.Leaves, o.Worker = true, false
 		}
 		switch {
-		case o.Leaves && m.GiveUp && !before && !reached:
+		case (o.Leaves || o.Outputs) && m.GiveUp && !before && !reached:
 		case i < 0 && (before || m.Adds || !reached):
 			r.Hosts = append(r.Hosts, o)
+		case i < 0 && slices.Contains(f.Outputs, o.Name):
+			r.Hosts = append(r.Hosts, layout.RecordHost{Name: o.Name, Address: o.Address,
+				Outputs: true})
 		case i >= 0 && m.Adds:
 			r.Hosts[i].Worker = r.Hosts[i].Worker || o.Worker
 		}

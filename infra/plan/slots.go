@@ -30,7 +30,7 @@ func (m *maker) workerWanted(h Host, f Found) docker.Spec {
 // workerDevices returns the GPUs of a host's worker, as Docker is asked for them. Check has found
 // that they can be had.
 func (m *maker) workerDevices(h Host, f Found) []docker.Device {
-	devices, _ := f.requestGPUs(m.gpus(h, f).devices)
+	devices, _ := f.requestGPUs(gpusOf(h, f).devices)
 	return devices
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"time"
 
 	"mlframework/infra/broker"
@@ -132,15 +131,11 @@ func (c Cluster) masterSpec(h Host, f Found) docker.Spec {
 	if c.Lease > 0 {
 		args = append(args, "--lease", c.Lease.String())
 	}
-	if gid, ok := f.group(c.Group); ok {
-		s.Groups = []string{strconv.Itoa(gid)}
-		args = append(args, "--group", strconv.Itoa(gid))
-	}
 	c.program(&s, f, args...)
 	s.Mounts = append(s.Mounts,
 		docker.Mount{Volume: c.volumeName(Master), At: layout.StoreAt},
 		bindReadOnly(f.layout().Master(), layout.SecretsAt),
-		bind(f.layout().Run(c.Name, c.Group, f.UID), layout.RunAt),
+		bind(f.layout().Run(), layout.RunAt),
 		bind(f.layout().Read(), layout.ReadAt))
 	return s
 }
@@ -181,10 +176,4 @@ func (c Cluster) monitorNames(h Host, f Found) (names []string) {
 		}
 	}
 	return names
-}
-
-// group finds a group of the user's by name or number.
-func (f Found) group(name string) (gid int, ok bool) {
-	gid, ok = f.Groups[name]
-	return gid, ok && name != ""
 }

@@ -13,6 +13,7 @@ type Plan struct {
 	Before  layout.Record // what it is made of until those that leave have left
 	Record  layout.Record // what the cluster will be
 	Changes bool          // whether anything but looks is among the steps
+	Images  []string      // of workers that get another one: "OLD -> NEW", each once
 }
 
 // Step is one thing done to one host. It begins when those that it needs have ended.
@@ -66,8 +67,6 @@ type (
 	Folders struct {
 		Root           string
 		Names          []string // absolute
-		Group          string   // who may enter Shared; "" is nobody
-		Shared         string   // one more folder, for the group
 		Owner, Cluster string
 		UID            int // to whom they are given; -1: they stay with who made them
 		GID            int

@@ -67,9 +67,6 @@ func volume(text, home string) docker.Mount {
 // it. Where links lead is known of hosts that told it.
 func (p *problems) volumes(c Cluster, h Host, f Found) {
 	own := []string{f.Root, f.RealRoot}
-	if h.Name == c.Master {
-		own = append(own, f.layout().Run(c.Name, c.Group, f.UID))
-	}
 	for i, v := range c.volumes(h) {
 		where := "volumes: in tasks.yml"
 		if slices.Contains(h.Work.Volumes, v) {

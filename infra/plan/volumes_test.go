@@ -18,7 +18,6 @@ func TestVolumesThatShowTheCluster(t *testing.T) {
 		volume    string
 		real      []string // where links of "/data" and of the volume lead, as the host told it
 		realRoot  string
-		group     string
 		ofTheHost bool // not in tasks.yml, but the host's own
 		shows     string
 		noMaster  bool
@@ -41,14 +40,10 @@ func TestVolumesThatShowTheCluster(t *testing.T) {
 		"a link of the cluster's": {volume: "/disk:/x", realRoot: "/disk/anna/ml/c",
 			shows: "/disk/anna/ml/c"},
 		"links that the host hides": {volume: "/mnt/all:/x", real: nil},
-		"the group's socket": {volume: "/var/tmp:/x", group: "lab",
-			shows: "/var/tmp/mlframework-c-1000"},
-		"the group's, on another host": {volume: "/var/tmp:/x", group: "lab", noMaster: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, cluster := newWorld("gpu1", "gpu2"), wanted("gpu1", "gpu2")
-			cluster.Group = c.group
 			if !c.noMaster {
 				cluster.Hosts, cluster.Hosts[0].Work = cluster.Hosts[:1], &config.HostOptions{}
 			}

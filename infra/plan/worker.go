@@ -37,7 +37,8 @@ func (m *maker) worker(h Host) {
 func (m *maker) openFiles(h Host) {
 	f := m.found[h.Name]
 	_, there := f.role(m.Name, Worker)
-	lacks := !there || f.Drained || m.leaves(h.Name) || m.givenUp(h.Name) // or may lack
+	lacks := !there || f.Drained || f.Lacks || m.leaves(h.Name) ||
+		m.givenUp(h.Name) // or may lack
 	if f.Shares == "" && m.old.Version != 0 && lacks {
 		m.add(h.Name, stepOpenFiles, "bring the files of open sweeps",
 			Relay{m.found[m.Master].Revision}, append(m.needsBeforeContainers(h.Name), m.Master+"/"+

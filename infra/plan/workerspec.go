@@ -25,7 +25,8 @@ func (m *maker) workerSpec(h Host, f Found, slots int, devices []docker.Device) 
 	s := c.hardened(Worker, h, f)
 	s.Image = m.workerRef(h, f)
 	l := f.layout()
-	c.program(&s, f, "worker", "--name", h.Name, "--host", h.Name, "--slots", strconv.Itoa(slots),
+	c.program(&s, f, "worker", "--name", h.Name, "--host", h.Name, "--cluster", c.Name,
+		"--slots", strconv.Itoa(slots),
 		"--outputs", layout.OutputsAt, "--revisions", layout.RevisionsAt, "--state", layout.StateAt,
 		"--secrets-folder", layout.AttemptsAt, "--confine",
 		"--broker", "amqps://"+at, "--broker-name", broker.ServerName,
@@ -45,9 +46,20 @@ func (m *maker) workerSpec(h Host, f Found, slots int, devices []docker.Device) 
 		s.Env = append(s.Env, v.Name+"="+v.Value)
 	}
 	withGPUs(&s, h, f, devices)
+	if len(devices) > 0 { // where all of the host's users lock them
+		s.Mounts = append(s.Mounts, bind("/dev/shm", layout.GPULocksAt))
+		s.Env = append(s.Env, locksVariable+"="+layout.GPULocksAt)
+		if what := h.Work.GPUBusy; what != "" {
+			s.Command = append(s.Command, "--gpu-busy", what)
+		}
+		if above := h.Work.GPUBusyAbove; above != "" {
+			s.Command = append(s.Command, "--gpu-busy-above", above)
+		}
+	}
 	s.Labels[addressLabel], _, _ = net.SplitHostPort(at)
 	for _, l := range h.Work.Labels {
 		s.Labels[l.Name] = l.Value
+		s.Command = append(s.Command, "--label", l.Name+"="+l.Value)
 	}
 	s.ReadOnly = !c.Project.WritableRoot
 	s.Grace = workerGrace

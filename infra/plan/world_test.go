@@ -61,8 +61,7 @@ func newWorld(names ...string) *world {
 	for _, n := range names {
 		w.found[n] = plan.Found{Facts: probe.Facts{
 			OS: "linux", Arch: "amd64", User: "anna", UID: 1000, GID: 1000,
-			Groups: map[string]int{"anna": 1000, "lab": 2000},
-			Home:   "/home/anna", Cores: 4, Memory: 16 << 30, Free: 100 << 30,
+			Home: "/home/anna", Cores: 4, Memory: 16 << 30, Free: 100 << 30,
 			Root: "/home/anna/ml/c",
 		}, Reaches: []string{"gpu1"}, Images: map[string]docker.Image{}}
 	}

@@ -17,7 +17,6 @@ type Facts struct {
 	OS, Arch string // as Go names them: "linux", "amd64"; as uname does when Go does not
 	User     string
 	UID, GID int
-	Groups   map[string]int // those of the user, by name; without one, by number
 	Home     string
 	// equal on two hosts that may share one home folder; "" when the host does not tell
 	HomeKey string
@@ -45,6 +44,7 @@ type Facts struct {
 	RootNotEmpty bool           // Root is there and not empty
 	Marker       *layout.Marker // nil: Root has none
 	Binaries     []string       // of sweepd, by hash; the one that came last is the last
+	Outputs      []string       // hosts whose workers left outputs of tasks in Root
 	Revision     string         // of the project that is in force; "" is none
 
 	// the address from which the host was asked, as it sees it; "" without ssh
@@ -111,8 +111,6 @@ func (f *Facts) set(word, rest string, asked, ended time.Time) (err error) {
 		f.UID, err = between(0, mostID, rest, 10)
 	case "gid":
 		f.GID, err = between(0, mostID, rest, 10)
-	case "group":
-		err = f.addGroup(rest)
 	case "home":
 		f.Home = rest
 	case "homekey":
@@ -164,6 +162,8 @@ func (f *Facts) setFolder(word, rest string) (err error) {
 		}
 	case "binaries":
 		f.Binaries = words(rest)
+	case "outputs":
+		f.Outputs = words(rest)
 	case "revision":
 		f.Revision = rest
 	case "listens":
@@ -197,16 +197,6 @@ func before(times string) bool {
 	a, err1 := strconv.ParseInt(first, 10, 64)
 	b, err2 := strconv.ParseInt(second, 10, 64)
 	return err1 != nil || err2 != nil || a <= b
-}
-
-func (f *Facts) addGroup(rest string) error {
-	gid, name, _ := strings.Cut(rest, " ")
-	number, err := between(0, mostID, gid, 10)
-	if f.Groups == nil {
-		f.Groups = map[string]int{}
-	}
-	f.Groups[cmp.Or(name, gid)] = number
-	return err
 }
 
 func (f *Facts) addPortOwner(rest string) error {

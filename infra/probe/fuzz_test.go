@@ -8,7 +8,7 @@ import (
 	"mlframework/infra/probe"
 )
 
-const answer = "os Linux\narch x86_64\nuser anna\nuid 1000\ngid 1000\ngroup 1000 anna\nhome " +
+const answer = "os Linux\narch x86_64\nuser anna\nuid 1000\ngid 1000\nhome " +
 	"/home/anna\ncores 8\nmemory 1024\nfree 1024\nroot /home/anna/ml\nmarker " +
 	"{\"version\":1,\"cluster\":\"c\",\"owner\":\"anna\"}\nlistens 1F90\nholds 8080 nginx (pid " +
 	"812)\nhas bash\ndone yes\n"
@@ -20,7 +20,7 @@ func TestAnswersThatCannotBe(t *testing.T) {
 		[]int{8080}) {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	for _, line := range []string{"uid -1", "gid -5", "group -7 wheel", "cores 0", "cores -3",
+	for _, line := range []string{"uid -1", "gid -5", "cores 0", "cores -3",
 		"memory -1", "listens -1F", "listens 10000", "holds 65536 x",
 		"uid 1e3", "marker x", "uid 99999999999"} {
 		f, err := probe.Parse(line + "\n" + answer)

@@ -25,7 +25,8 @@ var script string
 
 // names are what the scripts call what is in the folder of a cluster.
 const names = "marker=" + layout.MarkerFile + " programs=" + layout.Programs +
-	" program=" + layout.Program + " current=" + layout.Current + "\n"
+	" program=" + layout.Program + " current=" + layout.Current +
+	" hosts=" + layout.Hosts + " outputs=" + layout.Outputs + "\n"
 
 // most is how much of a host's answer is read, in bytes.
 const most = 1 << 20

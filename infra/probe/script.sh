@@ -11,7 +11,6 @@ say arch "$(uname -m)"
 say user "$(id -un 2>/dev/null || id -u)"
 say uid "$(id -u)"
 say gid "$(id -g)"
-for gid in $(id -G); do say group "$gid $(getent group "$gid" 2>/dev/null | cut -d: -f1)"; done
 say home "$HOME"
 say homekey "$(stat -f -c %T "$HOME" 2>/dev/null) $(stat -c %i "$HOME" 2>/dev/null)"
 say load "$(cut -d' ' -f1 /proc/loadavg 2>/dev/null)"
@@ -47,6 +46,7 @@ say noexec "$(findmnt -no OPTIONS -T "$near" 2>/dev/null | tr ',' '\n' | grep -x
 [ ! -d "$root" ] || say there "$(ls -A "$root" | wc -l)"
 [ ! -s "$root/$marker" ] || say marker "$(tr -d '\n' <"$root/$marker")"
 say binaries "$(cd "$root/$programs" 2>/dev/null && for hash in $(ls -tr); do [ ! -x "$hash/$program" ] || echo "$hash"; done | tr '\n' ' ')"
+say outputs "$(cd "$root/$hosts" 2>/dev/null && for host in *; do [ -z "$(ls "$host/$outputs" 2>/dev/null)" ] || echo "$host"; done | tr '\n' ' ')"
 [ ! -L "$root/$current" ] || say revision "$(basename "$(readlink "$root/$current")")"
 
 for table in /proc/net/tcp /proc/net/tcp6; do

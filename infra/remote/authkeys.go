@@ -105,6 +105,9 @@ func (d *Dialer) gather(ctx context.Context, p *resolvedTarget, hold func() func
 		sign := func() (ssh.Signer, error) { return d.keys.unlock(ctx, f) }
 		if s := find(held, f.pub); s != nil {
 			sign = func() (ssh.Signer, error) { return s, nil }
+		} else if f.half && f.path == p.named {
+			hangUp()
+			return nil, &publicKey{f.path}
 		} else if f.half {
 			continue // no agent has the other half
 		}

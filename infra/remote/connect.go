@@ -117,8 +117,12 @@ func (a *attempt) handshake(ctx context.Context, via *hop, only []*authKey) (*li
 	s := &socket{Conn: raw}
 	if a.keys, err = a.d.gather(ctx, a.p, a.clock.hold); err != nil {
 		s.Close()
+		remedy := "name one that is there and readable"
+		if public, is := errors.AsType[*publicKey](err); is {
+			remedy = public.remedy()
+		}
 		return nil, &Error{Host: a.name, Op: a.op, Kind: BadKey, Cause: plain(err),
-			Remedy: "name one that is there and readable", Err: err}
+			Remedy: remedy, Err: err}
 	}
 	defer a.keys.close()
 	a.keys.keep(only)

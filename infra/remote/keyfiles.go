@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 
 	"golang.org/x/crypto/ssh"
@@ -78,6 +79,20 @@ func (f *keyFile) parse(text []byte) error {
 		}
 	}
 	return nil
+}
+
+// publicKey says that a public key was named, and that no agent has its private key.
+type publicKey struct{ path string }
+
+func (e *publicKey) Error() string {
+	return "key file " + e.path + ": it is a public key, and no ssh agent has its private key"
+}
+
+func (e *publicKey) remedy() string {
+	if private, is := strings.CutSuffix(e.path, ".pub"); is {
+		return "name the private key: -i " + private
+	}
+	return "name the private key, or add it to the agent (ssh-add)"
 }
 
 // readPublic gives the public key or certificate in a file, nil if there is none.

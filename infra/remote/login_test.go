@@ -66,6 +66,7 @@ func TestKeysAreOfferedInAnOrderThatMatters(t *testing.T) {
 	h, mine, foreign := newHome(t), newKey(t), newKey(t)
 	s.admit(t, h.key(t, "named", ""), public(t, mine))
 	write(t, h.path("half"), string(ssh.MarshalAuthorizedKey(public(t, mine))))
+	write(t, h.path("half.pub"), string(ssh.MarshalAuthorizedKey(public(t, mine))))
 	write(t, h.path("only"), "Host *\nIdentitiesOnly yes\nIdentityFile "+h.path("half")+
 		"\nIdentityAgent "+startAgent(t, 20, mine)+"\n")
 	to := remote.Target{Name: s.name()}
@@ -100,6 +101,10 @@ func TestKeysAreOfferedInAnOrderThatMatters(t *testing.T) {
 			remote.BadKey, []string{h.path("nope")}},
 		{"a named key that is none", func(o *remote.Options) { o.Identity = h.path("only") },
 			remote.BadKey, []string{h.path("only")}},
+		{"a public key that no agent has the other half of",
+			func(o *remote.Options) { o.Identity = h.path("half.pub") }, remote.BadKey,
+			[]string{h.path("half.pub") + ": it is a public key",
+				"name the private key: -i " + h.path("half")}},
 		{"no agent where one should be", func(o *remote.Options) {
 			o.Agent, o.Identity = h.path("gone"), h.path(".ssh/named")
 		}, "", nil},

@@ -18,11 +18,14 @@ func (c *checker) gpus(sweeps []store.Sweep) {
 	needs := map[string]float64{}
 	for _, s := range sweeps {
 		needs[s.Head.ID] = s.Record.Recipe.GPUs.Count
+		if s.Record.Recipe.GPUs.All {
+			needs[s.Head.ID] = math.Inf(1)
+		}
 	}
 	on := map[string][]Start{}
 	for _, s := range c.e.Starts {
 		need := needs[s.Task.Sweep]
-		if want := int(math.Ceil(need)); s.GPUs != nil && len(s.GPUs) != want {
+		if s.GPUs != nil && !math.IsInf(need, 1) && len(s.GPUs) != int(math.Ceil(need)) {
 			c.report(8, s.Task.String(), "began attempt %d on %s with GPUs %v, and needs %v",
 				s.Attempt, s.Worker, s.GPUs, need)
 		}
@@ -44,7 +47,7 @@ func (c *checker) overlaps(uuid string, starts []Start, needs map[string]float64
 		had = append(had, s)
 		sum := 0.0
 		for _, h := range had {
-			sum += min(1, needs[h.Task.Sweep])
+			sum += cmp.Or(h.Share, min(1, needs[h.Task.Sweep]))
 		}
 		if sum > 1+tolerance {
 			first := slices.MinFunc(had, func(a, b Start) int {

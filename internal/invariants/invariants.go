@@ -50,6 +50,7 @@ type Start struct {
 	PID     int
 	Time    time.Time
 	GPUs    []string  // UUIDs of those that it has; nil: not known
+	Share   float64   // what it has of each; 0: what its sweep needs
 	Ended   time.Time // when it had these no longer; zero: not known
 }
 

@@ -9,8 +9,8 @@ import (
 	"mlframework/sweep/table"
 )
 
-// GPUsParameter is that of an Error about the GPUs that tasks of a sweep need.
-const GPUsParameter = "record.recipe.gpus"
+// NeedsParameter is that of an Error about what tasks of a sweep need of a host.
+const NeedsParameter = "record.recipe.gpus"
 
 // Error is the JSON with which the API refuses a request, and the error that a Client returns then.
 type Error struct {

@@ -3,7 +3,6 @@ package api_test
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -13,38 +12,30 @@ import (
 	"mlframework/sweep/api"
 )
 
-// A socket is sent something if it is this user's or root's, or shared with a group of this user;
-// by root also if its owner serves it.
+// A socket is sent something if it is this user's or root's; by root also if its owner serves it.
 func TestWhoseSocketsAreTrusted(t *testing.T) {
 	t.Parallel()
 	const me, other, root = 1000, 1234, 0
-	const foreign = "it belongs to the user with the number 1234, and to no group of yours"
+	const foreign = "it belongs to the user with the number 1234"
 	served := func(by int) string {
 		return fmt.Sprintf("it is served by the user with the number %d, and not by its owner", by)
 	}
 	for name, c := range map[string]struct {
-		file, group int
-		mode        fs.FileMode
-		listens, by int
-		want        string
+		file, listens, by int
+		want              string
 	}{
-		"mine":                            {me, me, 0o600, me, me, ""},
-		"mine, served by root":            {me, me, 0o600, root, me, ""},
-		"root's":                          {root, root, 0o666, root, me, ""},
-		"shared with a group of mine":     {other, 50, 0o660, other, me, ""},
-		"shared, served by root":          {other, 50, 0o660, root, me, ""},
-		"for everybody":                   {other, other, 0o666, other, me, foreign},
-		"of a group of mine, not shared":  {other, 50, 0o606, other, me, foreign},
-		"shared, served by a third user":  {other, 50, 0o660, 4321, me, served(4321)},
-		"mine, served by another":         {me, me, 0o600, other, me, served(other)},
-		"shared, and I took it over":      {other, 50, 0o660, me, me, ""},
-		"another's, and I am in no group": {other, 51, 0o660, other, me, foreign},
-		"root, of another":                {other, other, 0o600, other, root, ""},
-		"root, served by a third":         {other, other, 0o600, 4321, root, foreign},
-		"root, and it took it over":       {other, other, 0o600, root, root, foreign},
-		"root, own, served by another":    {root, root, 0o600, other, root, served(other)},
+		"mine":                         {me, me, me, ""},
+		"mine, served by root":         {me, root, me, ""},
+		"root's":                       {root, root, me, ""},
+		"another's":                    {other, other, me, foreign},
+		"another's, and I serve it":    {other, me, me, foreign},
+		"mine, served by another":      {me, other, me, served(other)},
+		"root, of another":             {other, other, root, ""},
+		"root, served by a third":      {other, 4321, root, foreign},
+		"root, and it took it over":    {other, root, root, foreign},
+		"root, own, served by another": {root, other, root, served(other)},
 	} {
-		if got := api.Distrust(c.file, c.group, c.mode, c.listens, c.by); got != c.want {
+		if got := api.Distrust(c.file, c.listens, c.by); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -67,19 +58,13 @@ func TestASocketOfAnotherUser(t *testing.T) {
 	})}
 	go func() { _ = served.Serve(listener) }()
 	defer served.Close()
-	for _, c := range []struct {
-		group   int
-		trusted bool
-	}{{1234, false}, {os.Getegid(), true}} {
-		if err := errors.Join(os.Chown(path, 1234, c.group), os.Chmod(path, 0o660)); err != nil {
-			t.Fatal(err)
-		}
-		client := api.Dial(path)
-		_, err := client.Health(t.Context())
-		client.Close()
-		e, refused := errors.AsType[*api.Unreachable](err)
-		if refused == c.trusted || refused && e.Remedy == "" || len(asked) > 0 != c.trusted {
-			t.Errorf("group %d: %v, %d requests", c.group, err, len(asked))
-		}
+	if err := errors.Join(os.Chown(path, 1234, -1), os.Chmod(path, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	client := api.Dial(path)
+	defer client.Close()
+	_, err = client.Health(t.Context())
+	if e, is := errors.AsType[*api.Unreachable](err); !is || e.Remedy == "" || len(asked) > 0 {
+		t.Errorf("%v, %d requests", err, len(asked))
 	}
 }

@@ -56,7 +56,7 @@ type Attempt struct {
 	Worker     string          `json:"worker"` // that it was handed to
 	Host       *string         `json:"host"`   // null: it is not known to have begun
 	Slot       *int            `json:"slot"`
-	GPUs       []string        `json:"gpus,omitempty"` // UUIDs of those that it was given
+	GPUs       []task.Device   `json:"gpus,omitempty"` // that it was given
 	Started    *time.Time      `json:"started"`
 	Duration   *float64        `json:"duration"` // seconds
 	Revision   string          `json:"revision"`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -23,7 +24,31 @@ func readTOML(text []byte) (*yaml.Node, *fault.Fault) {
 		return nil, f
 	}
 	r := tomlReader{places: newPlaces(text), tables: map[tomlKey]*yaml.Node{}}
-	return &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{r.read()}}, nil
+	top := r.read()
+	if n := below(top, mostLevels); n != nil {
+		return nil, &fault.Fault{Line: n.Line, Column: n.Column, Remedy: "nest less deeply",
+			Problem: fmt.Sprintf("has tables and lists in more than %d levels", mostLevels)}
+	}
+	return &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{top}}, nil
+}
+
+// mostLevels bounds nesting: when the file is written, each table has the names of all above it.
+const mostLevels = 100
+
+// below returns a table or list that lies so many levels below another one; nil: there is none.
+func below(n *yaml.Node, levels int) *yaml.Node {
+	switch {
+	case n.Kind == yaml.ScalarNode:
+		return nil
+	case levels == 0:
+		return n
+	}
+	for _, c := range n.Content {
+		if found := below(c, levels-1); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // tomlReader makes nodes of a text that is TOML.

@@ -31,6 +31,22 @@ func TestFillLarge(t *testing.T) {
 	}
 }
 
+// TestFillDeep: TOML that is nested so deeply that writing it would take gigabytes is refused.
+func TestFillDeep(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a key":         strings.Repeat("a.", 20_000) + "b = 1\n",
+		"a table":       "[" + strings.Repeat("a.", 101) + "b]\n",
+		"inline tables": "x = " + strings.Repeat("{a=", 200) + "1" + strings.Repeat("}", 200) + "\n",
+	} {
+		file := task.File{From: "c.toml", To: "c.toml"}
+		_, _, err := argv.Fill(file, []byte("lr = 1\n"+text), given("lr=0.5"), nil)
+		if err == nil || !strings.Contains(err.Error(), "in more than 100 levels") {
+			t.Errorf("%s: %.100v", name, err)
+		}
+	}
+}
+
 func BenchmarkFill(b *testing.B) {
 	for name, text := range large(64 << 10) {
 		b.Run(name, func(b *testing.B) {

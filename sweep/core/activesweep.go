@@ -25,9 +25,9 @@ type activeSweep struct {
 	edition     string    // which values of its secrets the master has; "": none
 	pausedSince time.Time // as is kept beside the values
 	blocked     map[int64]string
-	fitting     int // tasks that fit on all workers, in the placement fittingAt: see capacityFor
+	fitting     int // tasks that fit on all workers, in the placement fittingAt
 	fittingAt   int64
-	// since when it keeps its turn, as its tasks find no GPU; zero: it does not
+	// since when it keeps its turn, as its tasks do not find what they reserve; zero: it does not
 	keptSince  time.Time
 	waitsSince time.Time // since when none of its tasks can start; zero: some can
 
@@ -100,15 +100,23 @@ func (c *Core) Add(l Loaded) {
 	a.hasLeftovers = c.hasLeftovers(a)
 	c.sweeps[l.Head.ID] = a
 	c.inOrder = append(c.inOrder, a)
-	if a.ledger.needs.GPUs > 0 {
-		c.withGPUs++
-	}
+	c.countNeeds(a, 1)
 	c.missing.submitted(l.Head.ID)
 	c.ledger(a).morePending = true
 	for worker := range a.ledger.assigned {
 		c.worker(worker)
 	}
 	c.sync()
+}
+
+// countNeeds counts a sweep among those with needs.
+func (c *Core) countNeeds(a *activeSweep, by int) {
+	if n := &a.ledger.needs; !n.None() {
+		c.demanding += by
+		if n.reserved {
+			c.reserving += by
+		}
+	}
 }
 
 // ledger returns the ledger of a sweep for a change, with its clock set.
@@ -130,9 +138,7 @@ func (c *Core) drop(a *activeSweep) {
 	delete(c.sweeps, id)
 	at, _ := slices.BinarySearchFunc(c.inOrder, a, serially)
 	c.inOrder = slices.Delete(c.inOrder, at, at+1)
-	if a.ledger.needs.GPUs > 0 {
-		c.withGPUs--
-	}
+	c.countNeeds(a, -1)
 	delete(c.memory.Environs, id)
 	c.missing.ended(id, a.ledger.head.Ended)
 }
@@ -143,7 +149,7 @@ func (c *Core) sync() {
 		for _, name := range a.ledger.reassigned {
 			if w := c.workers[name]; w != nil {
 				w.updateAssigned(a)
-				c.consider(w)
+				c.considerHost(w)
 			}
 		}
 		a.ledger.reassigned = a.ledger.reassigned[:0]

@@ -22,14 +22,24 @@ import (
 // the steps, as in a master; the time of that counts in inputs/s. In
 // "deliveries" each delivery of a worker's events, each heartbeat and each command is a step, as in
 // the master's loop while deliveries are small; in "batches" a step has what came in 20 ms, as the
-// loop gathers it after a step with many events.
+// loop gathers it after a step with many events. In "gpus" the workers have eight GPUs each, and
+// 100,000 tasks of eight sweeps need different things.
 func BenchmarkCore(b *testing.B) {
 	b.Run("deliveries", func(b *testing.B) {
 		benchmarkCore(b, 1000, 10, 1_000_000, (*fleet).deliveries)
 	})
 	b.Run("batches",
 		func(b *testing.B) { benchmarkCore(b, 1000, 10, 1_000_000, (*fleet).gathered) })
+	b.Run("gpus", func(b *testing.B) {
+		benchmarkCore(b, 1000, len(fleetNeeds), 100_000, (*fleet).deliveries, fleetNeeds...)
+	})
 }
+
+// fleetNeeds are what tasks of sweeps need on hosts with eight GPUs.
+var fleetNeeds = []task.Needs{{GPUs: task.GPUs{Count: 1}}, {GPUs: task.GPUs{Count: 0.5}},
+	{GPUs: task.GPUs{Count: 2, Memory: 40 * gib}}, {GPUs: task.GPUs{Count: 4}},
+	{GPUs: task.GPUs{Count: 1, Share: true, Memory: 12 * gib}}, {}, {CPUs: 4},
+	{GPUs: task.GPUs{Count: 1, Name: "A100"}, CPUs: 2, Memory: 16 * gib}}
 
 // garbage is the GOGC of a master; see cmd/internal/cli.
 const garbage = 400
@@ -75,7 +85,8 @@ func BenchmarkHeartbeat(b *testing.B) {
 	}
 }
 
-func benchmarkCore(b *testing.B, workers, sweeps int, tasks int64, steps func(*fleet)) {
+func benchmarkCore(b *testing.B, workers, sweeps int, tasks int64, steps func(*fleet),
+	needs ...task.Needs) {
 	b.ReportAllocs()
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
 	var all meter
@@ -85,7 +96,7 @@ func benchmarkCore(b *testing.B, workers, sweeps int, tasks int64, steps func(*f
 	runtime.LockOSThread() // a step's own thread
 	defer runtime.UnlockOSThread()
 	for range b.N {
-		f := newFleet(b, workers, sweeps, tasks)
+		f := newFleet(b, workers, sweeps, tasks, needs...)
 		f.meter = &all
 		for end := f.now.Add(24 * time.Hour); f.ended < sweeps; {
 			if f.now.After(end) {

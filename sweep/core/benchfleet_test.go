@@ -46,6 +46,7 @@ type fleet struct {
 // fleetWorker claims what it gets at once and runs as much as it has slots.
 type fleetWorker struct {
 	name        string
+	gpus        []task.GPU
 	number      int32 // in fleet.ordered
 	incarnation int
 	dead        bool
@@ -74,7 +75,7 @@ const (
 	returnWakeup                   // it was dead and begins anew
 )
 
-func newFleet(b *testing.B, workers, sweeps int, tasks int64) *fleet {
+func newFleet(b *testing.B, workers, sweeps int, tasks int64, needs ...task.Needs) *fleet {
 	s, _, err := space.Read("parameters.yml",
 		[]byte("lr: [0.1, 0.01, 0.001]\nbatch: [32, 64]\nseed: !interval [1, 1000000]"))
 	if err != nil {
@@ -88,11 +89,18 @@ func newFleet(b *testing.B, workers, sweeps int, tasks int64) *fleet {
 	for i := range sweeps {
 		f.sweeps = append(f.sweeps, task.SweepID("train", int64(i+1)))
 		head := core.Head{ID: f.sweeps[i], State: core.Open, Submitted: f.now, Total: f.each}
-		loaded = append(loaded, core.Loaded{Seq: int64(i + 1), Record: record, Head: head})
+		r := record
+		if len(needs) > 0 {
+			r.Recipe.Needs = needs[i%len(needs)]
+		}
+		loaded = append(loaded, core.Loaded{Seq: int64(i + 1), Record: r, Head: head})
 	}
 	f.core, _ = core.Load(core.Options{}, loaded, nil, f.now)
 	for i := range workers {
 		w := &fleetWorker{name: fmt.Sprintf("worker-%04d", i), number: int32(i)}
+		if len(needs) > 0 {
+			w.gpus = gpusOf(8, w.name+" A100", 80*gib)
+		}
 		f.workers[w.name] = w
 		f.ordered = append(f.ordered, w)
 		f.wake(f.between(0, beatInterval), wakeup{worker: w.number, what: returnWakeup})
@@ -174,7 +182,8 @@ func (w *fleetWorker) heartbeat(now time.Time) task.Heartbeat {
 	}
 	return task.Heartbeat{Version: task.Version, Worker: w.name,
 		Incarnation: incarnations[w.incarnation], Time: now, Program: "1.0", Host: w.name,
-		Slots: fleetSlots, Draining: w.draining, Running: told, Waiting: len(w.backlog),
+		Slots: fleetSlots, SlotsChosen: true, CPUs: 64, Memory: 512 * gib, GPUs: w.gpus,
+		Draining: w.draining, Running: told, Waiting: len(w.backlog),
 	}
 }
 

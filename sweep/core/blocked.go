@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"mlframework/sweep/task"
+	"mlframework/sweep/human"
 )
 
 // Blocked returns which tasks of a sweep wait for a worker that takes none now, by index, and why:
@@ -45,13 +45,17 @@ func (c *Core) whyBlocked(name string, a *activeSweep) string {
 		return fmt.Sprintf(
 			"waits for worker %s, which is not known: start it, or cancel the task", name)
 	}
-	need := a.record.Recipe.GPUs
-	switch s := c.view(w); {
-	case w.available() && !w.canMeet(need):
-		return fmt.Sprintf("waits for %v on worker %s, which has %s", needOf(need), name,
-			w.neverMeets(need))
-	case w.available() && need != (task.GPUs{}) && w.gpus.room.count(w, a) == 0:
-		return fmt.Sprintf("waits for %v on worker %s: %s", needOf(need), name, w.outOfGPUs(need))
+	n := &a.ledger.needs
+	switch s, never := c.view(w), w.neverFits(n); {
+	case w.available() && w.lacks(a):
+		return fmt.Sprintf("waits for worker %s, which lacks the files of revision %s: "+
+			"infrainit -f brings them", name, human.Truncate(a.record.Recipe.Revision))
+	case w.available() && never != "":
+		return fmt.Sprintf("waits for %s on worker %s, which has %s", NeedsText(n.Needs), name,
+			never)
+	case w.available() && n.devices > 0 && !w.couldStart(a):
+		return fmt.Sprintf("waits for %s on worker %s: %s", NeedsText(n.Needs), name,
+			w.outOfGPUs(n.GPUs))
 	case w.available():
 		return ""
 	case s.State == WorkerAway && !w.awaySince.IsZero():

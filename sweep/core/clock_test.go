@@ -24,7 +24,7 @@ func TestClock(t *testing.T) {
 			Start: &task.Start{}, Outcome: o}, now)
 	}
 	behind := time.Duration(0)
-	offer := core.Offer{Worker: "w1", Tasks: 1, Empty: true, Capacity: core.Resources{Slots: 1}}
+	offer := core.Offer{Worker: "w1", Tasks: 1, Empty: true, Fitting: 1}
 	run := func(attempt int, d time.Duration) {
 		t.Helper()
 		if placed := l.Place(offer, now); len(placed) != 1 {
@@ -61,7 +61,7 @@ func TestClockOfAShortTask(t *testing.T) {
 	l := newModel(core.Record{}, 1).ledger()
 	l.Clock(now)
 	l.Place(core.Offer{Worker: "w1", Tasks: 1, Empty: true,
-		Capacity: core.Resources{Slots: 1}}, now)
+		Fitting: 1}, now)
 	now = now.Add(time.Hour)
 	l.Clock(now)
 	for _, kind := range []task.EventKind{task.ClaimedEvent, task.StartedEvent, task.EndedEvent} {

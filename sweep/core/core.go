@@ -56,16 +56,18 @@ type Core struct {
 	serial        int64                 // of the sweep that was added last
 	withExclusive map[*activeSweep]bool // sweeps with exclusive tasks that wait
 	exclusives    []exclusiveTask       // for reuse: see exclusiveWaiting
-	withGPUs      int                   // sweeps whose tasks need GPUs
+	demanding     int                   // sweeps that not every worker can run
+	reserving     int                   // sweeps whose tasks reserve what they need
 	noneTold      bool                  // followers were told that no worker takes tasks
-	gathering     gathering             // of GPUs
-	placements    int64                 // that there were
-	changed       []*activeSweep        // in this step, in order
+	gathering     gathering
+	placements    int64          // that there were
+	changed       []*activeSweep // in this step, in order
 
+	hosts           map[hostKey]*host
 	workers         map[string]*worker
 	ordered         []*worker    // the workers by name
 	available       int          // workers that take tasks
-	capacity        Resources    // of these workers, together
+	slots           int          // of these workers, together
 	undersupplied   int          // those of them with less than half of their prefetch
 	touched         []*worker    // to be considered by the next placement
 	idle            []*worker    // that could get more, and there was nothing; by name
@@ -116,8 +118,9 @@ func Load(o Options, sweeps []Loaded, workers []WorkerRecord, now time.Time) (*C
 	if o.Lease <= 0 {
 		o.Lease = DefaultLease
 	}
-	c := &Core{options: o, now: now, memory: o.Memory.clone(), workers: map[string]*worker{},
-		sweeps: map[string]*activeSweep{}, withExclusive: map[*activeSweep]bool{}}
+	c := &Core{options: o, now: now, memory: o.Memory.clone(), hosts: map[hostKey]*host{},
+		workers: map[string]*worker{},
+		sweeps:  map[string]*activeSweep{}, withExclusive: map[*activeSweep]bool{}}
 	for _, r := range workers {
 		c.worker(r.Name).record = r
 	}

@@ -54,17 +54,17 @@ type UnknownWorker struct{ Name string }
 
 func (e *UnknownWorker) Error() string { return "there is no worker " + e.Name }
 
-// NoWorker says that a sweep has to run on every worker, and there is none, or none with the GPUs
-// that its tasks need.
+// NoWorker says that a sweep has to run on every worker, and there is none, or none that has what
+// its tasks need.
 type NoWorker struct {
 	Definition string
-	GPUs       task.GPUs
+	Needs      task.Needs
 }
 
 func (e *NoWorker) Error() string {
 	with := ""
-	if e.GPUs != (task.GPUs{}) {
-		with = " with " + needOf(e.GPUs).String()
+	if !e.Needs.None() {
+		with = " with " + NeedsText(e.Needs)
 	}
 	return e.Definition + " runs once on every worker" + with +
 		", and there is none: start workers first"

@@ -26,8 +26,8 @@ func addLost(t *testing.T, c *core.Core, head core.Head, record core.Record) {
 // GPUs, and none while somebody else uses these. Whoever waits for what nobody has keeps up nobody.
 func TestWorkersReservedForExclusiveTasks(t *testing.T) {
 	t.Parallel()
-	gpu := core.Record{Recipe: task.Recipe{GPUs: task.GPUs{Count: 1}}}
-	never := core.Record{Recipe: task.Recipe{GPUs: task.GPUs{Count: 9}}, Priority: 1}
+	gpu := core.Record{Recipe: task.Recipe{Needs: task.Needs{GPUs: task.GPUs{Count: 1}}}}
+	never := core.Record{Recipe: task.Recipe{Needs: task.Needs{GPUs: task.GPUs{Count: 9}}}, Priority: 1}
 	t4 := gpusOf(1, "T4", 16*gib)
 	for name, c := range map[string]struct {
 		gpus  [][]task.GPU // of the workers w0, w1, ...

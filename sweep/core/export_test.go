@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
 
@@ -46,15 +45,14 @@ func (c *Core) Waits() map[string]string {
 	return all
 }
 
-// SetNeeds changes what each task of a sweep needs.
-func (c *Core) SetNeeds(sweep string, needs Resources) {
-	l := c.sweeps[sweep].ledger
-	needs.GPUs = l.needs.GPUs
-	l.needs = needs
+// ForgetDevices is a fault: what workers have is given out again.
+func (c *Core) ForgetDevices() {
+	for _, a := range c.inOrder {
+		for _, t := range a.ledger.assignedTo("") {
+			t.Attempt.Devices = nil
+		}
+	}
 }
-
-// Needs returns what each task of a sweep needs.
-func (c *Core) Needs(sweep string) Resources { return c.sweeps[sweep].ledger.needs }
 
 // Cancellable reports whether the command CancelTask takes a task.
 func (l *Ledger) Cancellable(index int64) bool { return l.cancellable(index) }
@@ -151,18 +149,18 @@ const MostUncharged = maxUncharged
 // MostLogLines bounds the lines of the log that one worker causes in a minute.
 const MostLogLines = maxLogLines
 
-// ForeseeGPUs gives tasks GPUs of a worker without others, one after the other, as the core
-// foresees it. It returns what is free of each after each task, 1 is all of it, and how many of
-// them got some: the next one waits.
-func ForeseeGPUs(gpus []task.GPU, needs []task.GPUs) (free [][]float64, begun int) {
-	w := &worker{}
-	w.setBeat(task.Heartbeat{GPUs: gpus})
-	room := gpuRoom{free: slices.Clone(w.gpus.room.free)}
+// ChooseGPUs gives tasks GPUs of a host without others, one after the other. It returns what is free
+// of each after each task, 1 is all of it, and how many of them got some: the next one waits.
+func ChooseGPUs(gpus []task.GPU, needs []task.GPUs) (free [][]float64, begun int) {
+	w := &worker{host: new(host)}
+	w.gpus.update(gpus)
+	room := w.room()
 	for _, need := range needs {
-		r := Record{Space: new(space.Space), Recipe: task.Recipe{GPUs: need}}
-		if !room.take(w, &activeSweep{record: &r, ledger: NewLedger(r, Head{}, nil, nil)}) {
+		n := newNeeds(task.Needs{GPUs: need})
+		if room.count(&n) == 0 {
 			return free, begun
 		}
+		room.take(&n)
 		begun++
 		now := make([]float64, len(room.free))
 		for i, units := range room.free {
@@ -173,5 +171,11 @@ func ForeseeGPUs(gpus []task.GPU, needs []task.GPUs) (free [][]float64, begun in
 	return free, begun
 }
 
-// GPUUnits is a whole GPU in Resources.
+// Units returns how many gpuUnits a task takes of a GPU.
+func Units(g task.GPUs, of task.GPU) int {
+	n, d := newNeeds(task.Needs{GPUs: g}), deviceOf(&of)
+	return n.of(&d)
+}
+
+// GPUUnits is a whole GPU.
 const GPUUnits = gpuUnits

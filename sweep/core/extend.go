@@ -41,7 +41,7 @@ func (s ExtendSweep) decide(c *Core) (func(), error) {
 		if _, err := extended.Stored(); err != nil {
 			return nil, err
 		}
-		if err := c.CheckGPUs(h.ID, a.record.Recipe.GPUs); err != nil {
+		if err := c.CheckNeeds(h.ID, a.record.Recipe.Needs); err != nil {
 			return nil, err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/nvdocker"
 	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
@@ -26,8 +25,9 @@ type gpuHost struct {
 
 type gpuHostTask struct {
 	runKey
-	need nvdocker.Need
-	ends float64
+	attempt task.Attempt
+	slots   int
+	ends    float64
 }
 
 func newGPUHost(c *core.Core, slots int, gpus []task.GPU, lasts map[string]float64) *gpuHost {
@@ -74,14 +74,18 @@ func (h *gpuHost) work(now float64) (events []core.Event) {
 		delete(h.gpus.given, r.runKey)
 		return true
 	})
-	var blocked []nvdocker.Need
 	h.waiting = slices.DeleteFunc(h.waiting, func(r gpuHostTask) bool {
-		a, err := h.gpus.assign(r.need, &blocked)
-		if err != nil || len(h.running) == h.beat.Slots {
+		taken := r.slots
+		for _, other := range h.running {
+			taken += other.slots
+		}
+		if taken > h.beat.Slots || slices.ContainsFunc(r.attempt.Devices, func(d task.Device) bool {
+			return h.gpus.share(d.UUID)+r.attempt.Share > 1+1e-9
+		}) {
 			return false
 		}
-		h.gpus.given[r.runKey] = a
-		event(task.StartedEvent, r.runKey).Start = &task.Start{Host: "h", GPUs: a.UUIDs()}
+		h.gpus.given[r.runKey] = r.attempt
+		event(task.StartedEvent, r.runKey).Start = &task.Start{Host: "h"}
 		r.ends = now + h.lasts[r.id.Sweep]
 		if h.uneven {
 			r.ends += float64(r.id.Index % 4)
@@ -103,7 +107,7 @@ func (h *gpuHost) work(now float64) (events []core.Event) {
 func (h *gpuHost) receive(batches []task.Batch) {
 	for _, b := range batches {
 		for _, a := range b.Attempts {
-			h.waiting = append(h.waiting, gpuHostTask{need: nvdocker.Need(b.Recipe.GPUs),
+			h.waiting = append(h.waiting, gpuHostTask{attempt: a, slots: b.Slots,
 				runKey: runKey{task.ID{Sweep: b.Sweep, Index: a.Index}, a.Number}})
 		}
 	}
@@ -169,8 +173,8 @@ func TestLargeNeedsAreNotStarved(t *testing.T) {
 	}
 }
 
-// Short tasks wait on the worker, so that GPUs do not wait for the master. Once long ones of
-// another sweep come, these have their turn: no task waits on the worker then.
+// No task waits on a worker for a GPU: short tasks of one sweep and long ones of another have their
+// turns.
 func TestShortTasksOnGPUs(t *testing.T) {
 	t.Parallel()
 	c := newGPUSite(t, []gpuSweep{{needs: task.GPUs{Count: 1}, tasks: 1000}})
@@ -180,12 +184,12 @@ func TestShortTasksOnGPUs(t *testing.T) {
 		h.second()
 		most = max(most, h.stay)
 	}
-	if n := h.began["train-0"]; n < 95 || most != 1 {
+	if n := h.began["train-0"]; n < 45 || most != 0 {
 		t.Errorf("%d began in 100 s, and %d waited for GPUs", n, most)
 	}
 	c.Add(core.Loaded{Seq: 9, Head: core.Head{ID: "train-1", State: core.Open, Total: 100},
 		Record: core.Record{Space: spaceOf(t, "i: !interval [0, 100]"),
-			Recipe: task.Recipe{GPUs: task.GPUs{Count: 1}}}})
+			Recipe: task.Recipe{Needs: task.Needs{GPUs: task.GPUs{Count: 1}}}}})
 	h.began = map[string]int{}
 	for range 300 {
 		h.second()
@@ -214,7 +218,7 @@ func TestLargeNeedsOfLowPriorityWait(t *testing.T) {
 func addPinned(t *testing.T, c *core.Core) {
 	c.Add(core.Loaded{Seq: 10, Head: core.Head{ID: "each-10", State: core.Open, Total: 1},
 		Record: core.Record{Space: spaceOf(t, "i: [1]"), EachWorker: true,
-			Workers: []string{"gone"}, Recipe: task.Recipe{GPUs: task.GPUs{Count: 1}}}})
+			Workers: []string{"gone"}, Recipe: task.Recipe{Needs: task.Needs{GPUs: task.GPUs{Count: 1}}}}})
 }
 
 // A sweep that has no task for a worker changes nothing there: neither do long tasks that need no
@@ -238,7 +242,7 @@ func TestSweepsForOtherWorkersAreInNobodysWay(t *testing.T) {
 	for range 100 {
 		h.second()
 	}
-	if n := h.began["train-0"]; n < 130 {
+	if n := h.began["train-0"]; n < 95 {
 		t.Errorf("%d short tasks began in 100 s", n)
 	}
 }
@@ -262,7 +266,7 @@ func TestGPUsAreGatheredWhereTheyAreFreeFirst(t *testing.T) {
 	add := func(seq int64, id string, count float64, tasks int64) {
 		c.Add(core.Loaded{Seq: seq, Head: core.Head{ID: id, State: core.Open, Total: tasks},
 			Record: core.Record{Space: spaceOf(t, "i: !interval [0, 9999]"),
-				Recipe: task.Recipe{GPUs: task.GPUs{Count: count}}}})
+				Recipe: task.Recipe{Needs: task.Needs{GPUs: task.GPUs{Count: count}}}}})
 	}
 	run(2)
 	if hosts[0].runs("train-0") != 3 {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -33,8 +32,8 @@ func gone(all []task.GPU, which ...int) []task.GPU {
 	return all
 }
 
-// What the core foresees is what a worker does, who asks nvdocker.
-func TestForeseenGPUsAreThoseThatAssignChooses(t *testing.T) {
+// The core chooses what nvdocker does.
+func TestCoreChoosesAsAssignDoes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -54,7 +53,7 @@ func TestForeseenGPUsAreThoseThatAssignChooses(t *testing.T) {
 				Memory: []int64{0, 0, 40 * gib}[r.IntN(3)],
 				Name:   []string{"", "", "a100"}[r.IntN(3)]})
 		}
-		free, begun := core.ForeseeGPUs(gpus, needs)
+		free, begun := core.ChooseGPUs(gpus, needs)
 		used := map[string]float64{}
 		for i, need := range needs {
 			a, err := nvdocker.Assign(devices, used, nvdocker.Need(need))
@@ -90,7 +89,7 @@ func newGPUSite(t *testing.T, sweeps []gpuSweep) *core.Core {
 	c, _ := core.Load(core.Options{}, nil, nil, at(0))
 	for i, s := range sweeps {
 		r := core.Record{Space: spaceOf(t, "i: !interval [0, 1000]"), Priority: s.priority,
-			MaxFailures: s.maxFailures, Recipe: task.Recipe{GPUs: s.needs}}
+			MaxFailures: s.maxFailures, Recipe: task.Recipe{Needs: task.Needs{GPUs: s.needs}}}
 		total := s.tasks
 		if total == 0 {
 			total = 100
@@ -104,7 +103,7 @@ func newGPUSite(t *testing.T, sweeps []gpuSweep) *core.Core {
 // gpuWorker is a heartbeat of a worker with GPUs.
 func gpuWorker(name string, slots int, gpus []task.GPU) task.Heartbeat {
 	h := beatOf("1")
-	h.Worker, h.Slots, h.GPUs = name, slots, gpus
+	h.Worker, h.Host, h.Slots, h.SlotsChosen, h.GPUs = name, "", slots, true, gpus
 	return h
 }
 
@@ -202,70 +201,76 @@ func TestPlacementOnGPUs(t *testing.T) {
 	}
 }
 
-// Tasks that wait on a worker for GPUs which others use leave its slots to those that need none.
-func TestTasksThatWaitForGPUsTakeNoSlot(t *testing.T) {
+// TestGPUUnits: every share of a GPU is a whole number of units, and as many tasks share one as its
+// memory lets.
+func TestGPUUnits(t *testing.T) {
 	t.Parallel()
-	one := task.GPUs{Count: 1}
-	for name, c := range map[string]struct {
-		gpus []task.GPU // once the tasks with GPUs are there
-		want int
-	}{
-		"they begin":    {gpusOf(2, "T4", 16*gib), 0},
-		"one is free":   {gone(gpusOf(2, "T4", 16*gib), 0), 0},
-		"none is free":  {gone(gpusOf(2, "T4", 16*gib), 0, 1), 2},
-		"there is none": {nil, 4}, // so many ahead, as by a worker without GPUs
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			site := newGPUSite(t, []gpuSweep{{needs: one, tasks: 2, priority: 1}, {}})
-			w := gpuWorker("w", 2, gpusOf(2, "T4", 16*gib))
-			first := placedTasks(effectsOf(site, core.Input{Heartbeats: []task.Heartbeat{w}}, at(1)))
-			want := map[string]map[string]int{"w": {"train-0": 2}}
-			if diff := cmp.Diff(want, first); diff != "" {
-				t.Fatalf("-want +got:\n%s", diff)
-			}
-			w.GPUs, w.Waiting = c.gpus, 2
-			got := 0
-			for second := 2.0; second <= 4; second++ {
-				e := effectsOf(site, core.Input{Heartbeats: []task.Heartbeat{w}}, at(second))
-				got += placedTasks(e)["w"]["train-1"]
-			}
-			if got != c.want {
-				t.Errorf("%d tasks without GPUs get slots; want %d", got, c.want)
-			}
-		})
+	for n := 2; n <= task.MaxShares; n++ {
+		if got := core.Units(task.GPUs{Count: 1 / float64(n)}, task.GPU{}); got*n != core.GPUUnits {
+			t.Errorf("1/%d is %d units", n, got)
+		}
+	}
+	for _, c := range []struct{ has, needs, fit int64 }{{24, 3, 8}, {24, 12, 2}, {24, 13, 1},
+		{80, 4, 20}, {8, 8, 1}} {
+		has := c.has*gib - c.has*gib/50 // a card keeps some for itself
+		got := core.Units(task.GPUs{Count: 1, Share: true, Memory: c.needs * gib},
+			task.GPU{Memory: has})
+		if int64(core.GPUUnits/got) != c.fit {
+			t.Errorf("%d tasks with %d GB share %d GB; want %d", core.GPUUnits/got, c.needs, c.has,
+				c.fit)
+		}
 	}
 }
 
-// The devices that an attempt began with are those that it has, whatever was foreseen, and they are
-// free when it has ended.
-func TestGPUsOfWhatRuns(t *testing.T) {
+// Workers of one machine share its GPUs, CPUs and memory; those of machines with one name do not.
+func TestWorkersOfOneHostShareIt(t *testing.T) {
 	t.Parallel()
-	beat := gpuWorker("w", 8, gpusOf(2, "T4", 16*gib))
-	c := newGPUSite(t, []gpuSweep{{needs: task.GPUs{Count: 0.5}, tasks: 2}})
-	now := 0.0
-	step := func(kind task.EventKind, index int64, gpus ...string) map[string]int {
-		now++
-		e := task.Event{Version: task.Version, Kind: kind, Worker: "w", Sweep: "train-0",
-			Index: index, Attempt: 1, Time: at(now), Start: &task.Start{Host: "h", GPUs: gpus}}
-		if kind == task.EndedEvent {
-			e.Outcome = &task.Outcome{Class: task.Success, Duration: time.Minute}
-		}
-		return placedTasks(effectsOf(c, core.Input{Heartbeats: []task.Heartbeat{beat},
-			Events: []core.Event{{Event: e}}}, at(now)))["w"]
-	}
-	if got := step(task.SamplesEvent, 9); got["train-0"] != 2 {
-		t.Fatalf("%v is placed", got)
-	}
-	step(task.StartedEvent, 0, "GPU-T4-0")
-	step(task.StartedEvent, 1, "GPU-T4-1")
-	c.Add(core.Loaded{Seq: 9, Head: core.Head{ID: "train-9", State: core.Open, Total: 5},
-		Record: core.Record{Space: spaceOf(t, "i: !interval [0, 9]"),
-			Recipe: task.Recipe{GPUs: task.GPUs{Count: 1}}}})
-	if got := step(task.SamplesEvent, 9); len(got) > 0 {
-		t.Errorf("half of each GPU is free, and %v is placed", got)
-	}
-	if got := step(task.EndedEvent, 1, "GPU-T4-1"); got["train-9"] != 1 {
-		t.Errorf("a GPU is free, and %v is placed", got)
+	for name, c := range map[string]struct {
+		boots  [2]string
+		needs  task.Needs
+		placed int
+	}{
+		"other GPUs of one":   {[2]string{"a", "a"}, task.Needs{GPUs: task.GPUs{Count: 1}}, 4},
+		"GPUs of one machine": {[2]string{"a", "a"}, task.Needs{GPUs: task.GPUs{Count: 1}}, 2},
+		"memory of one":       {[2]string{"a", "a"}, task.Needs{Memory: 40 * gib}, 1},
+		"CPUs of one":         {[2]string{"a", "a"}, task.Needs{CPUs: 2}, 4},
+		"GPUs of two":         {[2]string{"a", "b"}, task.Needs{GPUs: task.GPUs{Count: 1}}, 4},
+		"memory of two":       {[2]string{"a", "b"}, task.Needs{Memory: 40 * gib}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			site := newGPUSite(t, nil)
+			site.Add(core.Loaded{Seq: 1, Record: core.Record{Recipe: task.Recipe{Needs: c.needs},
+				Space: spaceOf(t, "i: !interval [0, 99]")},
+				Head: core.Head{ID: "train-1", State: core.Open, Total: 99}})
+			var beats []task.Heartbeat
+			for i, boot := range c.boots {
+				h := gpuWorker([]string{"v", "w"}[i], 8, gpusOf(2, "T4-"+boot, 16*gib))
+				if name == "other GPUs of one" { // each was started with two of four
+					h.GPUs = gpusOf(4, "T4-"+boot, 16*gib)[2*i : 2*i+2]
+				}
+				h.Host, h.Boot, h.CPUs, h.Memory = "localhost", boot, 8, 64*gib
+				beats = append(beats, h)
+			}
+			placed, given := 0, map[string]int{}
+			for _, m := range effectsOf(site, core.Input{Heartbeats: beats}, at(1)).Messages {
+				for _, b := range m.Batches {
+					placed += len(b.Attempts)
+					for _, a := range b.Attempts {
+						for _, d := range a.Devices {
+							given[d.UUID]++
+						}
+					}
+				}
+			}
+			if placed != c.placed {
+				t.Errorf("%d tasks are placed; want %d", placed, c.placed)
+			}
+			for uuid, n := range given {
+				if n > 1 {
+					t.Errorf("%s is given out %d times", uuid, n)
+				}
+			}
+		})
 	}
 }

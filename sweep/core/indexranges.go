@@ -46,6 +46,20 @@ func (rs Ranges) Ordinal(index int64) (int64, bool) {
 	return 0, false
 }
 
+// First returns the first n points.
+func (rs Ranges) First(n int64) (first Ranges) {
+	if len(rs) == 0 {
+		return Ranges{{To: n}}
+	}
+	for _, r := range rs {
+		if n > 0 {
+			first = append(first, Range{r.From, min(r.To, r.From+n)})
+			n -= r.To - r.From
+		}
+	}
+	return first
+}
+
 // Add appends a point, which must be behind the last.
 func (rs *Ranges) Add(index int64) {
 	if last := len(*rs) - 1; last >= 0 && (*rs)[last].To == index {

@@ -17,7 +17,7 @@ type Ledger struct {
 	rules    task.Retry
 	maxFails int64
 	source   Source
-	needs    Resources // of each task
+	needs    needs // of each task
 	revision string
 	pins     []string // the n-th task is for the n-th of these workers; empty: for any worker
 
@@ -49,7 +49,7 @@ type Ledger struct {
 // the workers got them.
 func NewLedger(r Record, h Head, open []Task, cancelledEarly []int64) *Ledger {
 	l := &Ledger{
-		head: h, pins: r.Workers, needs: recipeNeeds(&r.Recipe),
+		head: h, pins: r.Workers, needs: newNeeds(r.Recipe.Needs),
 		open:           make(map[int64]*Task, len(open)),
 		cancelledEarly: make(map[int64]struct{}, len(cancelledEarly)),
 		assigned:       map[string][]*Task{}, sampled: map[int64]sampled{},
@@ -197,16 +197,6 @@ func (l *Ledger) unassign(t *Task) {
 func (l *Ledger) ready(now time.Time) bool {
 	return l.head.State == Open &&
 		(l.hasUnissued() || len(l.pending) > 0 && !l.pending[0].NotBefore.After(now))
-}
-
-// unstarted counts the tasks that a worker has, or is about to have, and that have not begun.
-func (l *Ledger) unstarted(worker string) (n int) {
-	for _, t := range l.assigned[worker] {
-		if t.State != task.Running {
-			n++
-		}
-	}
-	return n
 }
 
 // assignedTo lists, in order, the tasks that a worker has or is about to have; "" means any worker.

@@ -11,11 +11,11 @@ import (
 // Offer is what a worker can take.
 type Offer struct {
 	Worker       string
-	Tasks        int       // at most
-	Empty        bool      // it has no task of any sweep: an exclusive one fits
-	Exclusive    bool      // only such a task
-	OtherWorkers bool      // there are other workers, too
-	Capacity     Resources // of all workers that take tasks, together
+	Tasks        int  // at most
+	Empty        bool // it has no task of any sweep: an exclusive one fits
+	Exclusive    bool // only such a task
+	OtherWorkers bool // there are other workers, too
+	Fitting      int  // tasks that fit on all workers; only of a sweep with max-failures
 	// HasLeftovers reports whether processes of a task's last attempt, which has ended, are known
 	// to be alive: the task has no other attempt before they are gone. Nil: none has.
 	HasLeftovers func(*Task) bool
@@ -41,7 +41,7 @@ func (l *Ledger) Place(o Offer, now time.Time) (placed []*Task) {
 	if l.head.State != Open || l.HasExclusive(o.Worker) {
 		return nil
 	}
-	for most := min(o.Tasks, l.budget(o.Capacity)); len(placed) < most; {
+	for most := min(o.Tasks, l.budget(o.Fitting)); len(placed) < most; {
 		t := l.next(o, now)
 		if t == nil {
 			break
@@ -66,19 +66,19 @@ func (l *Ledger) Place(o Offer, now time.Time) (placed []*Task) {
 // max-failures these are no more than may still fail, or than fit on all workers: so when the limit
 // is reached nothing waits on a worker that would start and fail before it is recalled, and no more
 // fail than the limit and one less than fit.
-func (l *Ledger) budget(capacity Resources) int {
+func (l *Ledger) budget(fitting int) int {
 	if l.maxFails <= 0 {
 		return math.MaxInt
 	}
 	h := &l.head
 	left := l.maxFails - (h.Counts().Failures() - h.IgnoredFailures)
 	out := h.Rows[task.Queued] + h.Rows[task.Claimed] + h.Rows[task.Running]
-	return int(min(max(0, max(left, int64(capacity.Count(l.needs)))-out), math.MaxInt32))
+	return int(min(max(0, max(left, int64(fitting))-out), math.MaxInt32))
 }
 
 // Has reports whether there is a task to hand out to a worker.
 func (l *Ledger) Has(o Offer, now time.Time) bool {
-	return l.head.State == Open && !l.HasExclusive(o.Worker) && l.budget(o.Capacity) > 0 &&
+	return l.head.State == Open && !l.HasExclusive(o.Worker) && l.budget(o.Fitting) > 0 &&
 		(l.findPending(o, now) >= 0 || !o.Exclusive && l.hasUnissued())
 }
 

@@ -195,7 +195,7 @@ func (b *bed) Place(o core.Offer, now time.Time) (placed []core.Task) {
 
 func (b *bed) place(n int, worker string) []core.Task {
 	placed := b.Place(core.Offer{Worker: worker, Tasks: n, Empty: true,
-		Capacity: core.Resources{Slots: n}}, at(0))
+		Fitting: n}, at(0))
 	b.keep()
 	return placed
 }

@@ -64,11 +64,11 @@ func (c *Core) forAny() bool {
 // countWorkers updates which of the touched workers take tasks, and how many.
 func (c *Core) countWorkers() {
 	for _, w := range c.touched {
-		takes, capacity := c.workers[w.record.Name] == w && w.available(), Resources{}
+		takes, slots := c.workers[w.record.Name] == w && w.available(), 0
 		if takes {
-			capacity = w.usable()
+			slots = w.usableSlots()
 		}
-		if takes != w.takesTasks || capacity != w.capacity {
+		if takes != w.takesTasks || slots != w.slots {
 			c.retryIdle = true // a task may have to avoid no other worker now, or fit
 		}
 		if w.takesTasks {
@@ -77,8 +77,8 @@ func (c *Core) countWorkers() {
 		if takes {
 			c.available++
 		}
-		c.capacity = c.capacity.Take(w.capacity).Release(capacity)
-		w.takesTasks, w.capacity = takes, capacity
+		c.slots += slots - w.slots
+		w.takesTasks, w.slots = takes, slots
 		if !takes {
 			c.setIdle(w, false)
 			c.setUndersupplied(w, false)
@@ -142,8 +142,8 @@ func (c *Core) setUndersupplied(w *worker, undersupplied bool) {
 // tasks, which always fits, would keep out one of long tasks forever. It reports whether it placed
 // anything.
 func (c *Core) fill(w *worker, onlyFree bool) (placed bool) {
-	free := w.capacity.Take(w.occupied(c))
-	if onlyFree && !free.Fits(Resources{}) {
+	free := max(0, w.slots-w.taken())
+	if onlyFree && free == 0 && !c.runsBeside(w) {
 		return false // as of most workers, and nearly all that a step costs when tasks run out
 	}
 	f := filling{c: c, w: w, others: c.available > 1, onlyFree: onlyFree, free: free}
@@ -159,13 +159,14 @@ func (c *Core) fill(w *worker, onlyFree bool) (placed bool) {
 type filling struct {
 	c        *Core
 	w        *worker
-	offer    Offer     // what it can take, but for what a sweep adds
-	others   bool      // other workers take tasks, too
-	onlyFree bool      // it gets what can start at once
-	free     Resources // what its tasks leave
-	tasks    int       // of the worker
-	used     float64   // part of its prefetch
-	gpus     gpuFilling
+	offer    Offer   // what it can take, but for what a sweep adds
+	others   bool    // other workers take tasks, too
+	onlyFree bool    // it gets what can start at once
+	free     int     // slots that its tasks leave
+	full     bool    // it has what it should have of tasks that reserve nothing
+	tasks    int     // of the worker
+	used     float64 // part of its prefetch
+	reserved reserving
 	placed   bool
 }
 
@@ -178,13 +179,13 @@ func (f *filling) run() (full bool) {
 		if h.sweep.ledger.HasExclusive(name) {
 			return true
 		}
-		f.count(h.sweep, h.tasks, f.w.waitingForGPUs(h.sweep))
+		f.count(h.sweep, h.tasks)
 	}
 	if f.offer.Exclusive && !f.offer.Empty {
 		return true
 	}
-	if a := f.c.gathersFor(f.w); a != nil {
-		f.gather(a)
+	if a := f.c.gathersFor(f.w); a != nil && f.gather(a) {
+		return true
 	}
 	for n := 0; n < len(f.c.queue.levels); {
 		level := f.c.queue.levels[n]
@@ -195,16 +196,17 @@ func (f *filling) run() (full bool) {
 			n++ // it has something left that is not for this worker
 		}
 	}
-	return false
+	return f.full
 }
 
 // fillFrom places tasks of the sweeps of one level, in turn, and reports whether the worker is
-// full. A sweep whose tasks find no GPU here, or that has none for this worker which needs a GPU,
-// keeps its turn, and those behind it have theirs.
+// full. A sweep whose tasks do not find what they reserve here keeps its turn, and those behind it
+// have theirs. So does one that finds no slot, where others need none.
 func (f *filling) fillFrom(r *priorityLevel) (full bool) {
 	for passed, kept := 0, 0; passed+kept < r.sweeps.Len(); {
 		a := f.next(r, kept)
-		if a.ledger.needs.GPUs > 0 && !f.gpus.fits(f, a) {
+		reserves := a.ledger.needs.reserved
+		if reserves && !f.reserved.fits(f, a) || !reserves && f.full {
 			kept++
 			continue
 		}
@@ -215,7 +217,11 @@ func (f *filling) fillFrom(r *priorityLevel) (full bool) {
 		}
 		more := f.more(a)
 		if more == 0 {
-			return true
+			if !f.c.runsBeside(f.w) {
+				return true
+			}
+			f.full = true
+			continue
 		}
 		r.rotate(a)
 		if !f.give(a, more) {
@@ -230,6 +236,11 @@ func (f *filling) fillFrom(r *priorityLevel) (full bool) {
 	return false
 }
 
+// runsBeside reports whether a worker may start tasks that take none of its slots.
+func (c *Core) runsBeside(w *worker) bool {
+	return c.reserving > 0 && !w.beat.SlotsChosen && len(w.gpus.devices) > 0
+}
+
 // give places a batch of tasks of a sweep, at most so many, and reports whether there were any.
 func (f *filling) give(a *activeSweep, most int) bool {
 	n := min(batchSize(f.fit(a), a.mean), most)
@@ -241,10 +252,18 @@ func (f *filling) give(a *activeSweep, most int) bool {
 	}
 	f.offer.Empty, f.placed = false, true
 	a.ledger.head.Waits, a.waitsSince = "", time.Time{}
-	f.free = f.free.Take(a.ledger.needs.Times(len(tasks)))
-	f.count(a, len(tasks), 0)
+	need := &a.ledger.needs
+	f.free -= f.w.slotsFor(need) * len(tasks)
+	f.count(a, len(tasks))
+	if need.reserved {
+		a.keptSince = time.Time{}
+		r := f.reserved.look(f)
+		for _, t := range tasks {
+			t.Attempt.Devices = r.take(need)
+		}
+	}
 	f.w.updateAssigned(a)
-	b := f.c.batch(a, tasks)
+	b := f.c.batch(f.w, a, tasks)
 	b.Follow = f.c.followed(b.Sweep)
 	if len(f.w.batches) == 0 {
 		f.c.filled = append(f.c.filled, f.w)
@@ -261,55 +280,76 @@ func (c *Core) offer(w *worker) Offer {
 
 // offerOf is what a worker can take of a sweep.
 func (c *Core) offerOf(o Offer, a *activeSweep, tasks int) Offer {
-	o.Tasks, o.HasLeftovers, o.Capacity = tasks, a.hasLeftovers, c.capacityFor(a)
+	o.Tasks, o.HasLeftovers, o.Fitting = tasks, a.hasLeftovers, c.fitting(a)
 	return o
+}
+
+// fitting returns how many tasks of a sweep fit on all workers that take tasks.
+func (c *Core) fitting(a *activeSweep) int {
+	if a.ledger.maxFails <= 0 { // nobody asks
+		return 0
+	}
+	if n := &a.ledger.needs; !n.reserved && len(n.On) == 0 {
+		return c.slots
+	}
+	if a.fittingAt != c.placements {
+		a.fitting, a.fittingAt = 0, c.placements
+		for _, w := range c.ordered {
+			if w.takesTasks {
+				a.fitting += w.fit(a)
+			}
+		}
+	}
+	return a.fitting
 }
 
 // next returns the sweep whose turn it is, after those that keep theirs.
 func (f *filling) next(r *priorityLevel, kept int) *activeSweep {
-	if f.c.withGPUs == 0 {
+	if f.c.reserving == 0 {
 		return r.front()
 	}
-	return f.gpus.next(f, r, kept)
+	return f.reserved.next(f, r, kept)
 }
 
 // fit returns how many tasks of a sweep a worker with no others could run at a time.
 func (f *filling) fit(a *activeSweep) int { return f.w.fit(a) }
 
-// target returns how many tasks of a sweep a worker with no others should have, by its slots. What
-// may be long does not wait for slots where tasks that need GPUs come for them, too.
+// target returns how many tasks of a sweep that reserve nothing a worker with no others should
+// have. What may be long does not wait for slots where tasks that need GPUs come for them, too.
 func (f *filling) target(a *activeSweep) int {
-	slots := f.w.capacity.Count(Resources{Slots: a.ledger.needs.Slots})
-	beside := f.c.withGPUs > 0 && len(f.w.gpus.devices) > 0
-	return prefetchTarget(slots, a.mean, f.others || beside)
+	beside := f.c.reserving > 0 && len(f.w.gpus.devices) > 0
+	return prefetchTarget(f.w.slots, a.mean, f.others || beside)
 }
 
 // more returns how many more tasks of a sweep the worker may get.
 func (f *filling) more(a *activeSweep) (n int) {
-	if f.onlyFree {
-		n = max(0, min(f.free.Count(Resources{Slots: a.ledger.needs.Slots}), maxAssigned-f.tasks))
-	} else {
-		n = remaining(f.target(a), f.used)
+	switch {
+	case a.ledger.needs.reserved:
+		return f.reserved.more(f, a)
+	case f.onlyFree:
+		return max(0, min(f.free, maxAssigned-f.tasks))
 	}
-	if a.ledger.needs.GPUs > 0 {
-		n = min(n, f.gpus.more(f, a))
-	}
-	return n
+	return remaining(f.target(a), f.used)
 }
 
-// count counts tasks of a sweep that the worker has, or is given, to its prefetch. Those of them
-// that wait there for GPUs leave their slots to others.
-func (f *filling) count(a *activeSweep, tasks, waiting int) {
+// count counts tasks of a sweep that the worker has, or is given, to its prefetch.
+func (f *filling) count(a *activeSweep, tasks int) {
 	f.tasks += tasks
-	f.used += float64(tasks-waiting) / float64(max(1, f.target(a)))
-	if a.ledger.needs.GPUs > 0 {
-		f.gpus.count(f, a, tasks)
+	if n := &a.ledger.needs; n.reserved {
+		slots := tasks * f.w.slotsFor(n)
+		f.reserved.slots += slots
+		f.used += float64(slots) / float64(max(1, f.w.slots))
+		return
 	}
+	f.used += float64(tasks) / float64(max(1, f.target(a)))
 }
 
 // batch is what a worker gets to know of tasks that were placed on it.
-func (c *Core) batch(a *activeSweep, tasks []*Task) task.Batch {
-	b := task.Batch{Version: task.Version, Sweep: a.id(), Recipe: a.record.Recipe, Edition: a.edition,
+func (c *Core) batch(w *worker, a *activeSweep, tasks []*Task) task.Batch {
+	n := &a.ledger.needs
+	b := task.Batch{Version: task.Version, Sweep: a.id(), Recipe: a.record.Recipe,
+		Edition: a.edition, Slots: w.slotsFor(n), AtATime: w.fit(a),
+		Reserved: n.reserved,
 		Attempts: make([]task.Attempt, 0, len(tasks))}
 	if e, own := c.memory.Environs[b.Sweep]; own {
 		b.BaseEnv, b.Edition = e.Variables, e.Edition
@@ -317,7 +357,8 @@ func (c *Core) batch(a *activeSweep, tasks []*Task) task.Batch {
 	for _, t := range tasks {
 		args, parameters := a.ledger.source.Point(t.Index)
 		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Attempt.Number,
-			Args: args, Parameters: parameters, Since: t.Since, Fresh: t.Fresh})
+			Args: args, Parameters: parameters, Devices: t.Attempt.Devices,
+			Share: w.share(n, t.Attempt.Devices), Since: t.Since, Fresh: t.Fresh})
 	}
 	return b
 }

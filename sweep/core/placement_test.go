@@ -83,9 +83,9 @@ func TestPrefetchBesideOthers(t *testing.T) {
 	}
 }
 
-// Tasks that need several slots are placed beside each other as far as they fit. A worker on which
+// Tasks that need several CPUs are placed beside each other as far as they fit. A worker on which
 // none fits gets tasks of other sweeps.
-func TestPlacementOfTasksThatNeedSeveralSlots(t *testing.T) {
+func TestPlacementOfTasksThatNeedSeveralCPUs(t *testing.T) {
 	t.Parallel()
 	type sweep struct {
 		needs, priority int
@@ -100,13 +100,13 @@ func TestPlacementOfTasksThatNeedSeveralSlots(t *testing.T) {
 		"as many as fit": {map[string]int{"v": 1, "w": 5}, []sweep{{needs: 2}},
 			placed{"w": {"train-0": 2}}},
 		"none fits": {map[string]int{"v": 1, "w": 2}, []sweep{{needs: 3}}, placed{}},
-		"what is left waits for the sweep whose turn it is": {map[string]int{"v": 1, "w": 5},
+		"what is left is for others": {map[string]int{"v": 1, "w": 5},
 			[]sweep{{needs: 2, priority: 1}, {needs: 1}},
-			placed{"w": {"train-0": 2}, "v": {"train-1": 1}}},
+			placed{"w": {"train-0": 2, "train-1": 1}, "v": {"train-1": 1}}},
 		"sweeps take turns": {map[string]int{"v": 1, "w": 9}, []sweep{{needs: 3}, {needs: 1}},
 			placed{"w": {"train-0": 2, "train-1": 3}, "v": {"train-1": 1}}},
-		"prefetch counts tasks, not slots": {map[string]int{"w": 5}, []sweep{{needs: 2}},
-			placed{"w": {"train-0": 4}}},
+		"none waits on the worker": {map[string]int{"w": 5}, []sweep{{needs: 2}},
+			placed{"w": {"train-0": 2}}},
 		"no more may fail than fit": {map[string]int{"w": 5}, []sweep{{needs: 2, maxFailures: 1}},
 			placed{"w": {"train-0": 2}}},
 	} {
@@ -115,16 +115,18 @@ func TestPlacementOfTasksThatNeedSeveralSlots(t *testing.T) {
 			site, _ := core.Load(core.Options{}, nil, nil, at(0))
 			for i, s := range c.sweeps {
 				id := fmt.Sprintf("train-%d", i)
-				site.Add(core.Loaded{Seq: int64(i),
-					Head: core.Head{ID: id, State: core.Open, Total: 100},
-					Record: core.Record{Space: spaceOf(t, "i: !interval [0, 100]"),
-						Priority: s.priority, MaxFailures: s.maxFailures}})
-				site.SetNeeds(id, core.Resources{Slots: s.needs})
+				r := core.Record{Space: spaceOf(t, "i: !interval [0, 100]"), Priority: s.priority,
+					MaxFailures: s.maxFailures}
+				if s.needs > 1 {
+					r.Recipe.CPUs = s.needs
+				}
+				site.Add(core.Loaded{Seq: int64(i), Record: r,
+					Head: core.Head{ID: id, State: core.Open, Total: 100}})
 			}
 			var in core.Input
 			for worker, slots := range c.workers {
 				beat := beatOf("1")
-				beat.Worker, beat.Slots = worker, slots
+				beat.Worker, beat.Host, beat.Slots, beat.CPUs = worker, worker, slots, slots
 				in.Heartbeats = append(in.Heartbeats, beat)
 			}
 			got := placed{}
@@ -144,14 +146,12 @@ func TestPlacementOfTasksThatNeedSeveralSlots(t *testing.T) {
 }
 
 // A task that has not arrived is sent again when it would fit beside what runs, not before.
-func TestResendOfTasksThatNeedSeveralSlots(t *testing.T) {
+func TestResendOfTasks(t *testing.T) {
 	t.Parallel()
 	c, _ := core.Load(core.Options{}, nil, nil, at(0))
-	c.Add(core.Loaded{Record: core.Record{Space: spaceOf(t, "i: [0, 1]")},
-		Head: core.Head{ID: "train-1", State: core.Open, Total: 2}})
-	c.SetNeeds("train-1", core.Resources{Slots: 2})
+	c.Add(core.Loaded{Head: core.Head{ID: "train-1", State: core.Open, Total: 2},
+		Record: core.Record{Space: spaceOf(t, "i: [0, 1]")}})
 	beat := beatOf("1")
-	beat.Slots = 3
 	sent := func(seconds float64, events ...core.Event) (attempts int) {
 		in := core.Input{Heartbeats: []task.Heartbeat{beat}, Events: events}
 		for _, m := range effectsOf(c, in, at(seconds)).Messages {
@@ -169,7 +169,7 @@ func TestResendOfTasksThatNeedSeveralSlots(t *testing.T) {
 	beat.Running = []task.Busy{{Sweep: "train-1", Attempt: 1}}
 	for second := 2.0; second < 10; second++ {
 		if n := sent(second, core.Event{Event: first}); n > 0 {
-			t.Errorf("%d attempts are sent again to a worker with one free slot", n)
+			t.Errorf("%d attempts are sent again to a worker with no free slot", n)
 		}
 	}
 	first.Kind, first.Outcome = task.EndedEvent, &task.Outcome{Class: task.Success}

@@ -61,13 +61,17 @@ func (w *worker) noteEvent(e *task.Event, now time.Time) {
 //     too.
 //   - What the worker does not know for as long as a lease lasts is lost: so were its events.
 func (c *Core) reconcile(w *worker) {
-	free := resourcesOf(&w.beat)
+	free := w.beat.Slots - w.beat.Ending
 	c.running = c.running[:0]
 	for i := range w.beat.Running {
 		b := &w.beat.Running[i]
 		c.confirmRunning(w, b)
 		c.running = append(c.running, keyOf(b))
-		free = free.Take(c.needsOf(b.Sweep))
+		if a := c.sweeps[b.Sweep]; a != nil {
+			free -= w.slotsFor(&a.ledger.needs)
+		} else {
+			free--
+		}
 	}
 	slices.SortFunc(c.running, compareKeys)
 	before := w.mismatches
@@ -123,10 +127,9 @@ func (c *Core) resolve(w *worker, a *activeSweep, t *Task, m mismatch) (settled,
 }
 
 // mismatched lists the tasks of a sweep that a worker has and its heartbeat contradicts. Free is
-// what the attempts leave that it runs. GPUs do not count: what has arrived and waits for them is
-// among what the worker says that waits.
-func (c *Core) mismatched(w *worker, a *activeSweep, free Resources) (tasks []*Task) {
-	fits := free.Fits(Resources{Slots: a.ledger.needs.Slots})
+// the slots that the attempts leave which it runs.
+func (c *Core) mismatched(w *worker, a *activeSweep, free int) (tasks []*Task) {
+	fits := free >= w.slotsFor(&a.ledger.needs)
 	for _, t := range a.ledger.assigned[w.record.Name] {
 		key := attemptKey{a.id(), t.Index, t.Attempt.Number}
 		_, runs := slices.BinarySearchFunc(c.running, key, compareKeys)
@@ -154,9 +157,9 @@ func (c *Core) resend(w *worker, a *activeSweep, tasks []*Task) {
 	c.logOf(w, slog.LevelWarn, "tasks that are on their way to an idle worker are sent again",
 		"worker", w.record.Name, "sweep", a.id(), "tasks", len(tasks))
 	m := Message{Worker: w.record.Name}
-	for size := batchSize(w.usable().Count(a.ledger.needs), a.mean); len(tasks) > 0; {
+	for size := batchSize(w.fit(a), a.mean); len(tasks) > 0; {
 		n := min(size, len(tasks))
-		m.Batches = append(m.Batches, c.batch(a, tasks[:n]))
+		m.Batches = append(m.Batches, c.batch(w, a, tasks[:n]))
 		tasks = tasks[n:]
 	}
 	c.send(m)

@@ -315,6 +315,11 @@ func TestValuesCountSince(t *testing.T) {
 		"interrupted, and failed": {[]end{{"a", task.Stopped}, {"a", task.Error}}, 3},
 		"failed, and interrupted": {[]end{{"a", task.Error}, {"b", task.Stopped}}, 2},
 		"failed twice":            {[]end{{"a", task.Error}, {"b", task.Error}}, 2},
+		"failed, then interrupted with the same files": {
+			[]end{{"a", task.Error}, {"a", task.Stopped}}, 3},
+		"failed, then lost with the same files": {[]end{{"a", task.Error}, {"a", task.Loss}}, 3},
+		"failed, interrupted, and failed with the new files": {
+			[]end{{"a", task.Error}, {"a", task.Stopped}, {"b", task.Error}}, 3},
 	} {
 		b := newBed(core.Record{Recipe: task.Recipe{Revision: "b"}}, 1)
 		place := func(revision string) core.Task {

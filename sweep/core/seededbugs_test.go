@@ -33,11 +33,14 @@ var seededBugs = map[string]struct {
 		[]string{"1: ", "2: ", "3: ", "6: ", "restart: "}},
 	"acknowledged before kept": {bug{ackFirst: true},
 		[]string{"1: ", "2: ", "3: ", "stuck: "}},
-	"told before kept":              {bug{tellFirst: true}, []string{"2: ", "3: "}},
-	"placement over capacity":       {bug{input: multiplySlots}, []string{"capacity: "}},
-	"placement over GPUs":           {bug{input: multiplyGPUs}, []string{"gpus: "}},
-	"placement on any GPU":          {bug{input: renameGPUs}, []string{"gpus: "}},
-	"one GPU for two":               {bug{forgetGPUs: true}, []string{"8: "}},
+	"told before kept":        {bug{tellFirst: true}, []string{"2: ", "3: "}},
+	"placement over capacity": {bug{input: multiplySlots}, []string{"capacity: "}},
+	"placement over GPUs":     {bug{input: multiplyGPUs}, []string{"gpus: "}},
+	"placement on any GPU":    {bug{input: renameGPUs}, []string{"gpus: "}},
+	"one GPU for two": {bug{stepped: forgetDevices, forgetGPUs: true},
+		[]string{"8: ", "gpus: ", "restart: "}},
+	"a GPU that is out":             {bug{input: ignoreOutages}, []string{"gpus: "}},
+	"shares over 1":                 {bug{effects: giveWhole, forgetGPUs: true}, []string{"8: "}},
 	"quarantine never ends":         {bug{stepped: prolongQuarantines}, []string{"quarantine: "}},
 	"audit entry lost":              {bug{rows: dropAudit}, []string{"audit: "}},
 	"lost workers keep their tasks": {bug{input: keepLeases()}, []string{"stuck: "}},
@@ -119,6 +122,32 @@ func renameGPUs(_ *simMaster, in *core.Input) {
 			gpus[n].Name, gpus[n].Memory = "NVIDIA T4", 80*gib
 		}
 		in.Heartbeats[i].GPUs = gpus
+	}
+}
+
+// ignoreOutages takes GPUs that cannot be used for such that can.
+func ignoreOutages(_ *simMaster, in *core.Input) {
+	for i := range in.Heartbeats {
+		gpus := slices.Clone(in.Heartbeats[i].GPUs)
+		for n := range gpus {
+			gpus[n].Unavailable = ""
+		}
+		in.Heartbeats[i].GPUs = gpus
+	}
+}
+
+func forgetDevices(m *simMaster, _ *core.Input) { m.core.ForgetDevices() }
+
+// giveWhole gives tasks that share a GPU all of it.
+func giveWhole(_ *simMaster, e *core.Effects) {
+	for _, m := range e.Messages {
+		for _, b := range m.Batches {
+			for i := range b.Attempts {
+				if b.Attempts[i].Share > 0 {
+					b.Attempts[i].Share = 1
+				}
+			}
+		}
 	}
 }
 

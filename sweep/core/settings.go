@@ -6,9 +6,11 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"mlframework/nvdocker"
 	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
@@ -223,6 +225,14 @@ func (r Record) Changes(to Record) []Change {
 	})
 	differs("gpus", r.Recipe.GPUs, to.Recipe.GPUs,
 		func(v any) string { return needOf(v.(task.GPUs)).String() })
+	differs("cpus", r.Recipe.CPUs, to.Recipe.CPUs,
+		func(v any) string { return strconv.Itoa(v.(int)) })
+	differs("memory", r.Recipe.Memory, to.Recipe.Memory,
+		func(v any) string { return nvdocker.Size(v.(int64)) })
+	if on, now := task.LabelsText(r.Recipe.On), task.LabelsText(to.Recipe.On); on != now {
+		all = append(all, Change{Key: "on", Was: cmp.Or(on, "none"), Is: cmp.Or(now, "none"),
+			OnlyAnother: true})
+	}
 	differs("secrets", sorted(r.Recipe.Secrets), sorted(to.Recipe.Secrets), list)
 	differs("outputs", sorted(r.Recipe.Outputs), sorted(to.Recipe.Outputs), list)
 	differs("link", sorted(r.Recipe.Link), sorted(to.Recipe.Link), list)

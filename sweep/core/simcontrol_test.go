@@ -26,7 +26,7 @@ func (p *simProcess) obey(c task.Control) {
 		p.beat()
 		p.dispatch()
 	case task.SlotsControl:
-		if p.slots = c.Slots; p.slots == 0 {
+		if p.slots, p.resized = c.Slots, c.Slots > 0; p.slots == 0 {
 			p.slots = p.simHost.slots
 		}
 		p.beat()

@@ -116,7 +116,7 @@ func (s *sim) rivalAny() {
 	}
 	s.judge.fault(h.name, "", s.now, s.now.Add(6*simLease))
 	rival := s.addHost(h.name, 0)
-	rival.rival, rival.gpus = true, newSimGPUs(slices.Clone(h.gpus.devices))
+	rival.rival, rival.chosen, rival.gpus = true, h.chosen, newSimGPUs(slices.Clone(h.gpus.devices))
 	for i := range rival.gpus.devices {
 		rival.gpus.devices[i].UUID = fmt.Sprintf("GPU-%s-%d", rival.host, i)
 	}

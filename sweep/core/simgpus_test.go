@@ -1,7 +1,6 @@
 package core_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,20 +10,26 @@ import (
 	"mlframework/sweep/task"
 )
 
-// simGPUs gives attempts GPUs as a worker does.
+// What every host of a simulation has beside GPUs.
+const (
+	simCPUs   = 8
+	simMemory = 64 * gib
+)
+
+// simGPUs are the GPUs of a worker, and what its attempts have of them.
 type simGPUs struct {
 	devices []task.GPU
-	given   map[runKey]nvdocker.Assignment
+	given   map[runKey]task.Attempt
 }
 
 func newSimGPUs(devices []task.GPU) *simGPUs {
-	return &simGPUs{devices, map[runKey]nvdocker.Assignment{}}
+	return &simGPUs{devices, map[runKey]task.Attempt{}}
 }
 
 // share is how much of a device attempts have.
 func (g *simGPUs) share(uuid string) (sum float64) {
 	for _, a := range g.given {
-		if slices.Contains(a.UUIDs(), uuid) {
+		if slices.Contains(task.UUIDs(a.Devices), uuid) {
 			sum += a.Share
 		}
 	}
@@ -40,116 +45,35 @@ func (g *simGPUs) describe() []task.GPU {
 	return all
 }
 
-// assign chooses devices for an attempt. What waits already keeps those that it could get.
-func (g *simGPUs) assign(need nvdocker.Need, waiting *[]nvdocker.Need) (nvdocker.Assignment,
-	error) {
-	var devices []nvdocker.Device
-	used := map[string]float64{}
-	for _, d := range g.devices {
-		device := nvdocker.Device{UUID: d.UUID, Name: d.Name, Memory: d.Memory, Split: d.Split}
-		if d.Unavailable == "" {
-			devices = append(devices, device)
-		}
-		used[d.UUID] = g.share(d.UUID)
-		if slices.ContainsFunc(*waiting,
-			func(n nvdocker.Need) bool { return n.Matches(device) }) {
-			used[d.UUID] = 1
-		}
+// find returns a device; nil: there is none of that UUID.
+func (g *simGPUs) find(uuid string) *task.GPU {
+	i := slices.IndexFunc(g.devices, func(d task.GPU) bool { return d.UUID == uuid })
+	if i < 0 {
+		return nil
 	}
-	a, err := nvdocker.Assign(devices, used, need)
-	if errors.Is(err, nvdocker.ErrBusy) {
-		*waiting = append(*waiting, need)
-	}
-	return a, err
+	return &g.devices[i]
+}
+
+// hasDevices reports whether an attempt can begin on the devices that it was given.
+func (p *simProcess) hasDevices(i simItem) bool {
+	return !slices.ContainsFunc(i.attempt.Devices, func(d task.Device) bool {
+		g := p.gpus.find(d.UUID)
+		return g == nil || g.Unavailable != "" ||
+			!p.bug.forgetGPUs && p.gpus.share(d.UUID)+i.attempt.Share > 1+1e-9
+	})
 }
 
 // simPatience is how long an attempt waits for GPUs that others use, before it is returned.
 const simPatience = 20 * time.Second
 
-// newDevices are GPUs of a host; none of most.
-func (h *simHost) newDevices() (all []task.GPU) {
-	if !h.sim.gpus {
-		return nil
-	}
-	n := h.IntN(4)
-	if len(h.hosts) == 0 {
-		n = 1 + h.IntN(3) // so that there are some
-	}
-	for i := range n {
-		g := task.GPU{UUID: fmt.Sprintf("GPU-%s-%d", h.host, i), Name: "NVIDIA T4",
-			Memory: 16 * gib}
-		if i > 0 && h.IntN(4) == 0 {
-			g.Name, g.Memory = "NVIDIA A100", 40*gib
-		}
-		all = append(all, g)
-	}
-	return all
-}
-
-// newNeed makes up what tasks of a sweep need of GPUs.
-func (p *simPeople) newNeed() (need task.GPUs) {
-	devices := p.hosts[0].gpus.devices
-	if len(devices) == 0 || p.plan.IntN(3) == 0 {
-		return need
-	}
-	need.Count = []float64{1, 1, 0.5, 1.0 / 3, float64(len(devices))}[p.plan.IntN(5)]
-	switch p.plan.IntN(4) {
-	case 0:
-		if need.Count <= 1 {
-			need.Name = "t4"
-		}
-	case 1:
-		if !p.plain { // perhaps nobody has one
-			need.Memory = 24 * gib
-		}
-	}
-	return need
-}
-
-// useGPU has others use a GPU of a host for a while.
-func (s *sim) useGPU() {
-	devices := s.anyHost().gpus.devices
-	if len(devices) == 0 {
-		return
-	}
-	g := &devices[s.IntN(len(devices))]
-	g.Unavailable = "busy: ben"
-	s.tracef("%s is used by others", g.UUID)
-	s.after(s.upTo(time.Minute), func() { g.Unavailable = "" })
-}
-
-// assignGPUs gives a waiting attempt GPUs; false: it has to wait for them.
-func (p *simProcess) assignGPUs(i simItem, waiting *[]nvdocker.Need) (a nvdocker.Assignment,
-	ok bool) {
-	need := nvdocker.Need(i.gpus)
-	if p.bug.forgetGPUs {
-		return assignOne(p.gpus.devices, nil, need)
-	}
-	a, err := p.gpus.assign(need, waiting)
-	return a, err == nil
-}
-
-func assignOne(devices []task.GPU, used map[string]float64, need nvdocker.Need) (
-	nvdocker.Assignment, bool) {
-	var all []nvdocker.Device
-	for _, d := range devices {
-		all = append(all, nvdocker.Device{UUID: d.UUID, Name: d.Name, Memory: d.Memory})
-	}
-	a, err := nvdocker.Assign(all, used, need)
-	return a, err == nil
-}
-
-// returnUnmet returns what waits for GPUs that others use for long. What the host can never give
-// must not have come.
+// returnUnmet returns what waits for GPUs that others use for long.
 func (p *simProcess) returnUnmet() {
 	p.giveBack(func(i simItem) bool {
-		if _, ever := assignOne(p.gpus.devices, nil, nvdocker.Need(i.gpus)); !ever {
-			p.judge.report("gpus: %v came to %s, which can never give it %v", i.id, p.host, i.gpus)
-		}
-		usable := slices.DeleteFunc(slices.Clone(p.gpus.devices),
-			func(g task.GPU) bool { return g.Unavailable != "" })
-		_, meets := assignOne(usable, nil, nvdocker.Need(i.gpus))
-		if meets {
+		out := slices.ContainsFunc(i.attempt.Devices, func(d task.Device) bool {
+			g := p.gpus.find(d.UUID)
+			return g == nil || g.Unavailable != ""
+		})
+		if !out {
 			delete(p.unmet, i.runKey)
 			return false
 		}
@@ -170,45 +94,128 @@ func (p *simProcess) releaseGPUs(runs ...*simRun) {
 	}
 }
 
-// waitingForGPUs counts the tasks that wait on a worker for GPUs that it cannot give anybody now, as
-// the master knows it. They take no slots.
-func (j *simJudge) waitingForGPUs(worker string) (n int) {
-	usable := slices.DeleteFunc(slices.Clone(j.master.core.Worker(worker).GPUs),
-		func(g task.GPU) bool { return g.Unavailable != "" })
-	for _, w := range j.store.sweeps {
-		need := w.model.record.Recipe.GPUs
-		if _, meets := assignOne(usable, nil, nvdocker.Need(need)); meets {
-			continue
+// newDevices are GPUs of a host; none of most.
+func (h *simHost) newDevices() (all []task.GPU) {
+	if !h.sim.gpus {
+		return nil
+	}
+	n := h.IntN(4)
+	if len(h.hosts) == 0 {
+		n = 1 + h.IntN(3) // so that there are some
+	}
+	for i := range n {
+		g := task.GPU{UUID: fmt.Sprintf("GPU-%s-%d", h.host, i), Index: fmt.Sprint(i),
+			Name: "NVIDIA T4", Memory: 16 * gib}
+		if i > 0 && h.IntN(4) == 0 {
+			g.Name, g.Memory = "NVIDIA A100", 40*gib
 		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// newNeeds makes up what tasks of a sweep need.
+func (p *simPeople) newNeeds() (need task.Needs) {
+	devices := p.hosts[0].gpus.devices
+	if len(devices) == 0 || p.plan.IntN(3) == 0 {
+		return need
+	}
+	switch p.plan.IntN(6) {
+	case 0:
+		need.CPUs = 1 + p.plan.IntN(p.hosts[0].slots)
+	case 1:
+		need.Memory = int64(1+p.plan.IntN(40)) * gib
+	case 2:
+		if !p.plain { // perhaps it is gone for good
+			need.On = map[string]string{task.HostLabel: p.hosts[0].host}
+		}
+	}
+	switch p.plan.IntN(8) {
+	case 0:
+		need.GPUs = task.GPUs{Count: 1, All: true}
+	case 1:
+		need.GPUs = task.GPUs{Count: 1, Share: true, Memory: int64(2+p.plan.IntN(6)) * gib}
+	case 2:
+		if !p.plain { // perhaps nobody has one
+			need.GPUs = task.GPUs{Count: 1, Memory: 24 * gib}
+		}
+	case 3:
+		need.GPUs = task.GPUs{Count: 1, Name: "t4"}
+	default:
+		need.GPUs.Count = []float64{0, 1, 1, 0.5, 1.0 / 3, float64(len(devices))}[p.plan.IntN(6)]
+	}
+	return need
+}
+
+// useGPU has others use a GPU of a host for a while.
+func (s *sim) useGPU() {
+	devices := s.anyHost().gpus.devices
+	if len(devices) == 0 {
+		return
+	}
+	g := &devices[s.IntN(len(devices))]
+	g.Unavailable = "busy: ben"
+	s.tracef("%s is used by others", g.UUID)
+	s.after(s.upTo(time.Minute), func() { g.Unavailable = "" })
+}
+
+// slotsOf returns the slots that a task of a sweep takes of a worker.
+func (j *simJudge) slotsOf(worker string, need task.Needs) int {
+	switch {
+	case j.beats[j.master.core.Beat(worker).Incarnation].SlotsChosen:
+		return 1
+	case need.CPUs > 0:
+		return need.CPUs
+	case need.GPUs.Count > 0:
+		return 0
+	}
+	return 1
+}
+
+// resources checks that what a worker was just sent has devices that exist, work, meet the need, and
+// are given out once, and that the host has the CPUs and memory of all its tasks.
+func (j *simJudge) resources(worker string, b *task.Batch, fresh []task.Attempt) {
+	need, has := b.Recipe.Needs, map[string]task.GPU{}
+	for _, g := range j.beats[j.master.core.Beat(worker).Incarnation].GPUs {
+		has[g.UUID] = g
+	}
+	for _, a := range fresh {
+		for _, d := range a.Devices {
+			g, known := has[d.UUID]
+			switch {
+			case !known:
+				j.report("gpus: %s is told to use %s, which it does not have", worker, d.UUID)
+			case g.Unavailable != "":
+				j.report("gpus: %s is told to use %s, which is %s", worker, d.UUID, g.Unavailable)
+			case !nvdocker.Need(need.GPUs).Matches(core.Devices([]task.GPU{g})[0]):
+				j.report("gpus: %s is told to use %s, which is no %v", worker, d.UUID, need.GPUs)
+			}
+		}
+		if want := int(max(need.GPUs.Count, 0)); len(a.Devices) < want ||
+			need.GPUs.Count == 0 && len(a.Devices) > 0 {
+			j.report("gpus: %s is told to use %v, and needs %v", worker, a.Devices, need.GPUs)
+		}
+	}
+	shares, cpus, memory := map[string]float64{}, 0, int64(0)
+	for _, w := range j.store.sweeps {
+		need := w.model.record.Recipe.Needs
 		for _, row := range w.model.rows {
-			if row.Attempt.Worker == worker &&
-				(row.State == task.Queued || row.State == task.Claimed) {
-				n++
+			if !row.State.Active() || row.Attempt.Worker != worker {
+				continue
+			}
+			cpus, memory = cpus+need.CPUs, memory+need.Memory
+			for _, d := range row.Attempt.Devices {
+				g := j.gpus[d.UUID]
+				shares[d.UUID] += nvdocker.Need(need.GPUs).PartOf(core.Devices([]task.GPU{g})[0])
 			}
 		}
 	}
-	return n
-}
-
-// ofGPUs checks that a worker that is sent tasks which need GPUs has no more of a sweep than its
-// GPUs can have, and those that may wait for them.
-func (j *simJudge) ofGPUs(worker, sweep string, need task.GPUs) {
-	if need == (task.GPUs{}) {
-		return
-	}
-	used, fit := map[string]float64{}, 0
-	for ; ; fit++ {
-		a, ok := assignOne(j.devices[worker], used, nvdocker.Need(need))
-		if !ok {
-			break
-		}
-		for _, d := range a.Devices {
-			used[d.UUID] += a.Share
+	for uuid, sum := range shares {
+		if sum > 1+1e-6 {
+			j.report("gpus: %s is given out %.2f times", uuid, sum)
 		}
 	}
-	most := core.PrefetchTarget(fit, shortestTask, true)
-	if held := j.store.held(worker, sweep); held > most || fit == 0 {
-		j.report("gpus: %s is given %d tasks of %s, and its GPUs have room for %d", worker, held,
-			sweep, fit)
+	if cpus > simCPUs || memory > simMemory {
+		j.report("capacity: tasks of %s have %d CPUs and %d bytes", worker, cpus, memory)
 	}
 }

@@ -16,6 +16,7 @@ type simHost struct {
 	*sim
 	name, host string
 	slots      int
+	chosen     bool // somebody chose the slots
 	gpus       *simGPUs
 	clock      time.Duration     // how far it is from the master's
 	begun      string            // the newest incarnation; "": none, or it was lost
@@ -34,7 +35,7 @@ type simHost struct {
 // addHost adds a worker whose first process starts after a while.
 func (s *sim) addHost(name string, d time.Duration) *simHost {
 	h := &simHost{sim: s, name: name, host: fmt.Sprintf("%s-%d", name, len(s.hosts)),
-		slots: 1 + s.IntN(3)}
+		slots: 1 + s.IntN(3), chosen: s.IntN(2) == 0}
 	h.gpus = newSimGPUs(h.newDevices())
 	if s.faults.clocks {
 		h.clock = -s.upTo(time.Hour)

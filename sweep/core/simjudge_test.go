@@ -24,9 +24,10 @@ type simJudge struct {
 	cancelled []*invariants.Cancel
 	output    map[runOn][]int64 // bytes that runs of an attempt printed
 	outputs   int64
-	handed    map[runKey]string     // attempts, and their workers
-	slots     map[string]int        // most slots that a worker told of
-	devices   map[string][]task.GPU // of workers, as they told last
+	handed    map[runKey]string         // attempts, and their workers
+	slots     map[string]int            // most slots that a worker told of
+	gpus      map[string]task.GPU       // by UUID, as workers told last
+	beats     map[string]task.Heartbeat // by incarnation, the newest
 	inTrial   map[string]time.Time
 	asked     map[asking]bool   // who had tasks of sweeps whose secrets it asks for
 	before    map[string]string // the processes of workers that were registered before this step
@@ -42,7 +43,8 @@ type asking struct{ worker, sweep string }
 
 func newSimJudge(s *sim) simJudge {
 	return simJudge{sim: s, confirmed: map[string]int64{}, output: map[runOn][]int64{},
-		handed: map[runKey]string{}, slots: map[string]int{}, devices: map[string][]task.GPU{},
+		handed: map[runKey]string{}, slots: map[string]int{}, gpus: map[string]task.GPU{},
+		beats:   map[string]task.Heartbeat{},
 		inTrial: map[string]time.Time{}, asked: map[asking]bool{}, before: map[string]string{}}
 }
 
@@ -60,9 +62,9 @@ func (j *simJudge) fault(worker, sweep string, from, to time.Time) *invariants.F
 }
 
 // started notes a start and returns its place among all, from 1.
-func (j *simJudge) started(worker string, k runKey, gpus []string) int {
+func (j *simJudge) started(worker string, k runKey, a task.Attempt) int {
 	j.starts = append(j.starts, invariants.Start{Task: k.id, Attempt: k.number, Worker: worker,
-		Time: j.now, GPUs: gpus})
+		Time: j.now, GPUs: task.UUIDs(a.Devices), Share: a.Share})
 	return len(j.starts)
 }
 
@@ -146,7 +148,10 @@ func (j *simJudge) steps(in *core.Input) {
 // heard notes a heartbeat that reached the master.
 func (j *simJudge) heard(h task.Heartbeat) {
 	j.slots[h.Worker] = max(j.slots[h.Worker], h.Slots)
-	j.devices[h.Worker] = h.GPUs
+	j.beats[h.Incarnation] = h
+	for _, g := range h.GPUs {
+		j.gpus[g.UUID] = g
+	}
 }
 
 // committed looks at the store after a step: it has what the core has, so that one made of it goes
@@ -223,6 +228,7 @@ func (j *simJudge) told(messages []core.Message) {
 		}
 		fresh := false
 		for _, b := range m.Batches {
+			var news []task.Attempt
 			for _, a := range b.Attempts {
 				k := runKey{task.ID{Sweep: b.Sweep, Index: a.Index}, a.Number}
 				other, handed := j.handed[k]
@@ -230,12 +236,14 @@ func (j *simJudge) told(messages []core.Message) {
 					j.report("2: attempt %d of %v goes to %s, which %s had", k.number, k.id,
 						m.Worker, other)
 				}
-				fresh = fresh || !handed
+				if !handed {
+					fresh, news = true, append(news, a)
+				}
 				j.handed[k] = m.Worker
 				j.placed(k, m.Worker)
 			}
-			if fresh {
-				j.ofGPUs(m.Worker, b.Sweep, b.Recipe.GPUs)
+			if len(news) > 0 {
+				j.resources(m.Worker, &b, news)
 			}
 		}
 		if fresh {
@@ -273,8 +281,14 @@ func (j *simJudge) capacity(worker string) {
 	slots := j.slots[worker]
 	most := max(core.PrefetchTarget(slots, 0, false),
 		core.PrefetchTarget(slots, shortestTask, false))
-	if held := j.store.held(worker, "") - j.waitingForGPUs(worker); held > most {
-		j.report("capacity: %s is given %d tasks and has %d slots", worker, held, slots)
+	held := 0
+	for _, w := range j.store.sweeps {
+		if id := w.model.head.ID; w.model.head.Ended.IsZero() {
+			held += j.store.held(worker, id) * j.slotsOf(worker, w.model.record.Recipe.Needs)
+		}
+	}
+	if held > most {
+		j.report("capacity: %s is given tasks that take %d slots and has %d", worker, held, slots)
 	}
 	for _, w := range j.master.core.Workers() {
 		if w.Name == worker && w.State != core.WorkerReady {

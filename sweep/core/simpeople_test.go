@@ -344,10 +344,10 @@ func (p *simPeople) cancelUnknown(m *model) {
 	}
 }
 
-// cancelUnmet cancels a sweep that waits for GPUs which no worker can give, now that all are known.
+// cancelUnmet cancels a sweep that waits for what no worker can give, now that all are known.
 func (p *simPeople) cancelUnmet(m *model) {
 	id := m.head.ID
-	if p.master.core.CheckGPUs(id, m.record.Recipe.GPUs) == nil || !m.head.Ended.IsZero() ||
+	if p.master.core.CheckNeeds(id, m.record.Recipe.Needs) == nil || !m.head.Ended.IsZero() ||
 		m.head.Rows[task.Queued]+m.head.Rows[task.Claimed]+m.head.Rows[task.Running] > 0 {
 		return
 	}

@@ -92,7 +92,7 @@ func (p *simPeople) newRecord() (r core.Record, total int64) {
 	if plan.IntN(4) == 0 {
 		r.Recipe.Secrets = []string{"TOKEN"}
 	}
-	r.Recipe.GPUs = p.newNeed()
+	r.Recipe.Needs = p.newNeeds()
 	return r, total
 }
 
@@ -106,11 +106,11 @@ func (p *simPeople) submit(r core.Record, total int64) {
 	var id string
 	p.command("submit", "sweep", "", func() (core.Command, error) {
 		r, total := r, total
-		if err := p.master.core.CheckGPUs(r.Recipe.Definition, r.Recipe.GPUs); err != nil {
+		if err := p.master.core.CheckNeeds(r.Recipe.Definition, r.Recipe.Needs); err != nil {
 			return nil, err
 		}
 		if r.EachWorker {
-			r.Workers = p.master.core.Present(r.Recipe.GPUs)
+			r.Workers = p.master.core.Present(r.Recipe.Needs)
 			if total = int64(len(r.Workers)); total == 0 {
 				p.after(3*time.Second, again)
 				return nil, &core.NoWorker{Definition: r.Recipe.Definition}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"mlframework/nvdocker"
 	"mlframework/sweep/task"
 )
 
@@ -14,6 +13,7 @@ type simProcess struct {
 	incarnation string
 	key         []byte
 	slots       int
+	resized     bool // somebody chose the slots since it started
 	alive       bool
 	frozenUntil time.Time
 	beats       time.Time // when its newest heartbeat arrives
@@ -41,15 +41,16 @@ type runKey struct {
 // simItem is an attempt that was claimed and waits for a slot.
 type simItem struct {
 	runKey
-	need *task.Need // the secrets that it needs
-	gpus task.GPUs
+	need     *task.Need // the secrets that it needs
+	slots    int        // that it takes
+	reserved bool
+	attempt  task.Attempt
 }
 
 // simRun is an attempt in its slot.
 type simRun struct {
 	simItem
 	slot     int
-	devices  []string
 	start    int         // its place among the judge's starts, from 1; 0: none
 	started  *task.Event // nil: its program does not run yet
 	stopping bool
@@ -110,7 +111,8 @@ func (p *simProcess) beat() { p.broker.beat(p, p.heartbeat()) }
 
 func (p *simProcess) heartbeat() task.Heartbeat {
 	h := task.Heartbeat{Version: task.Version, Worker: p.name, Incarnation: p.incarnation,
-		Time: p.time(), Host: p.host, Slots: p.slots, Draining: p.drained, Leaving: p.leaving,
+		Time: p.time(), Host: p.host, Slots: p.slots, SlotsChosen: p.chosen || p.resized, CPUs: p.cpus(),
+		Memory: simMemory, Labels: map[string]string{task.HostLabel: p.host}, Draining: p.drained, Leaving: p.leaving,
 		Waiting: len(p.waiting), Unsent: len(p.outbox), Key: p.key,
 		GPUs: p.gpus.describe()}
 	for _, i := range p.waiting {
@@ -122,7 +124,7 @@ func (p *simProcess) heartbeat() task.Heartbeat {
 		busy := task.Busy{Sweep: r.id.Sweep, Index: r.id.Index, Attempt: r.number, Slot: r.slot}
 		switch {
 		case r.ended:
-			h.Ending++
+			h.Ending += r.slots
 			h.Leftovers = append(h.Leftovers, busy)
 		case r.started == nil:
 			h.Waiting++
@@ -132,6 +134,14 @@ func (p *simProcess) heartbeat() task.Heartbeat {
 		}
 	}
 	return h
+}
+
+// cpus returns the CPUs of the host. Slots that nobody chose are as many.
+func (p *simProcess) cpus() int {
+	if p.chosen {
+		return simCPUs
+	}
+	return p.simHost.slots
 }
 
 func (p *simProcess) lacks(i simItem) bool { return i.need != nil && !p.secrets[*i.need] }
@@ -150,7 +160,7 @@ func (p *simProcess) consume() {
 				p.put(p.again(k, e))
 				continue
 			}
-			i := simItem{runKey: k, gpus: b.Recipe.GPUs}
+			i := simItem{runKey: k, slots: b.Slots, reserved: b.Reserved, attempt: a}
 			if len(b.Recipe.Secrets) > 0 {
 				i.need = &task.Need{Sweep: b.Sweep, Edition: b.Edition}
 			}
@@ -207,30 +217,30 @@ func (p *simProcess) follow(i simItem) {
 	}
 }
 
-// dispatch lets what waits begin in free slots. Attempts of one task never run at once.
+// dispatch lets what waits begin in free slots, first what the master reserved something for.
+// Attempts of one task never run at once.
 func (p *simProcess) dispatch() {
 	for !p.ending {
-		slot := 0
+		slot, free := 0, p.slots
 		for slices.ContainsFunc(p.running, func(r *simRun) bool { return r.slot == slot }) {
 			slot++
 		}
-		var devices nvdocker.Assignment
-		var blocked []nvdocker.Need
-		n := slices.IndexFunc(p.waiting, func(i simItem) (can bool) {
-			if p.lacks(i) || slices.ContainsFunc(p.running,
-				func(r *simRun) bool { return r.id == i.id }) {
-				return false
-			}
-			devices, can = p.assignGPUs(i, &blocked)
-			return can
-		})
-		if slot >= p.slots || n < 0 {
+		for _, r := range p.running {
+			free -= r.slots
+		}
+		can := func(i simItem) bool {
+			return !p.lacks(i) && p.hasDevices(i) && min(i.slots, p.slots) <= free && !slices.ContainsFunc(
+				p.running, func(r *simRun) bool { return r.id == i.id })
+		}
+		n := slices.IndexFunc(p.waiting, func(i simItem) bool { return i.reserved && can(i) })
+		if n < 0 {
+			n = slices.IndexFunc(p.waiting, can)
+		}
+		if n < 0 {
 			return
 		}
-		r := &simRun{simItem: p.waiting[n], slot: slot, devices: devices.UUIDs()}
-		if len(r.devices) > 0 {
-			p.gpus.given[r.runKey] = devices
-		}
+		r := &simRun{simItem: p.waiting[n], slot: slot}
+		p.gpus.given[r.runKey] = r.attempt
 		p.waiting = slices.Delete(p.waiting, n, n+1)
 		p.running = append(p.running, r)
 		p.after(p.broker.latency(3*time.Second), func() { p.begin(r) })
@@ -248,10 +258,10 @@ func (p *simProcess) begin(r *simRun) {
 		return
 	}
 	e := p.event(task.StartedEvent, r.runKey)
-	e.Start = &task.Start{Host: p.host, Slot: r.slot, GPUs: r.devices}
+	e.Start = &task.Start{Host: p.host, Slot: r.slot}
 	r.started = &e
 	p.tracef("%s begins %v.%d", p.host, r.id, r.number)
-	r.start = p.judge.started(p.name, r.runKey, r.devices)
+	r.start = p.judge.started(p.name, r.runKey, r.attempt)
 	p.note(e)
 	p.tell(e)
 	began := p.now

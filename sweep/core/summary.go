@@ -129,7 +129,10 @@ func (r Record) fill(row *table.Row, t *Task, fields table.Fields) {
 		row.Revision = t.Attempt.Revision
 	}
 	if s := &t.Attempt.Start; !t.Attempt.Started.IsZero() {
-		row.Host, row.GPUs = s.Host, s.GPUs
+		row.Host = s.Host
+		for _, d := range t.Attempt.Devices {
+			row.GPUs = append(row.GPUs, table.GPU(d))
+		}
 		if fields.Has(table.FieldSlot) {
 			slot := s.Slot // rows outlive the memory of their task
 			row.Slot = &slot

@@ -73,10 +73,12 @@ func TestRows(t *testing.T) {
 	o := &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 1",
 		Duration: 1500 * time.Millisecond, Metrics: metric.Final{{Name: "accuracy", Value: 0.5}}}
 	try := core.Attempt{Number: 3, Revision: "r2", Worker: "w",
-		Start: task.Start{Host: "h", Slot: 1, GPUs: []string{"GPU-1"}}, Started: at(1), Outcome: o}
+		Devices: []task.Device{{UUID: "GPU-1", Index: "0", Name: "L4"}},
+		Start:   task.Start{Host: "h", Slot: 1}, Started: at(1), Outcome: o}
 	seconds, slot, started := 1.5, 1, at(1)
 	want.State, want.Attempts, want.Revision, want.Argv[1] = "failed", 2, "r2", "h:1"
-	want.Host, want.Slot, want.GPUs, want.Started = "h", &slot, []string{"GPU-1"}, &started
+	want.Host, want.Slot, want.GPUs, want.Started = "h", &slot,
+		[]table.GPU{{UUID: "GPU-1", Index: "0", Name: "L4"}}, &started
 	want.Metrics, want.Duration, want.ExitCode = o.Metrics, &seconds, &code
 	want.Class, want.Reason = "error", o.Reason
 	if diff := cmp.Diff(want,

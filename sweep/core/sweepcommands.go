@@ -179,7 +179,7 @@ func (r RetryTasks) decide(c *Core) (func(), error) {
 		return nil, &WrongState{ID: r.Sweep,
 			Is: "without a task to retry: only tasks that failed or were cancelled run again"}
 	}
-	if err := c.CheckGPUs(r.Sweep, a.record.Recipe.GPUs); err != nil {
+	if err := c.CheckNeeds(r.Sweep, a.record.Recipe.Needs); err != nil {
 		return nil, err
 	}
 	return func() {

@@ -21,8 +21,11 @@ type Task struct {
 	Attempts int     // that are listed, not those that were returned; see docs/states.md
 	Attempt  Attempt // the newest attempt
 	Since    int     // the first attempt whose values count for the newest; 0: all do
-	Fresh    int     // the first attempt in whose folder a later one may continue; 0: any
-	Blocked  string  // why a pending task cannot be handed out now, for people; it is not kept
+	// Failed is the revision of the last attempt before the newest that failed and whose values
+	// count; "" if there is none.
+	Failed  string
+	Fresh   int    // the first attempt in whose folder a later one may continue; 0: any
+	Blocked string // why a pending task cannot be handed out now, for people; it is not kept
 }
 
 // Retriable reports whether a person's retry runs a task again: it ended other than well, or is
@@ -32,10 +35,15 @@ func (t *Task) Retriable() bool {
 }
 
 // countSince sets the first attempt whose values count for the next one, which runs a revision. If
-// the newest attempt failed with another revision, its values and all earlier ones do not count.
+// an attempt failed with another revision, no values of earlier attempts count; nor do they if the
+// next attempt starts in a new folder.
 func (t *Task) countSince(revision string) {
-	if o := t.Attempt.Outcome; o != nil && o.Failed() && t.Attempt.Revision != revision {
-		t.Since = t.Attempt.Number + 1
+	next := t.Attempt.Number + 1
+	if o := t.Attempt.Outcome; o != nil && o.Failed() {
+		t.Failed = t.Attempt.Revision
+	}
+	if t.Failed != "" && t.Failed != revision || t.Fresh == next {
+		t.Since, t.Failed = next, ""
 	}
 }
 
@@ -44,6 +52,7 @@ type Attempt struct {
 	Number   int // from 1; 0: none yet. Numbers of attempts that were returned are missing.
 	Revision string
 	Worker   string
+	Devices  []task.Device // the GPUs that it has, or had
 	Start    task.Start
 	Started  time.Time    // zero: its program has not started
 	Newest   metric.Final // its metrics while it runs, as far as its worker sent them

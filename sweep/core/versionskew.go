@@ -17,7 +17,7 @@ func (c *Core) refuseVersion(h *task.Heartbeat) {
 	if h.Incarnation != "" && h.Incarnation < known {
 		return
 	}
-	w.setBeat(task.Heartbeat{Incarnation: cmp.Or(h.Incarnation, known), Program: h.Program,
+	c.setBeat(w, task.Heartbeat{Incarnation: cmp.Or(h.Incarnation, known), Program: h.Program,
 		Host: h.Host})
 	w.seenAt = c.now
 	c.consider(w)

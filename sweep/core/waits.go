@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,15 +9,6 @@ import (
 	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
-
-// neverMeets returns what a worker has that can never give a task the GPUs that it needs; "": it
-// can, or what it has is not known.
-func (w *worker) neverMeets(need task.GPUs) string {
-	if w.beat.GPUFault != "" {
-		return ""
-	}
-	return w.gpus.meet(need).never
-}
 
 // waitsAfter is for how long a sweep waits for GPUs before that is told: a look at GPUs that were
 // just released takes a moment.
@@ -28,14 +18,14 @@ const waitsAfter = 2 * time.Second
 // GPUs are missing, and when tasks can start again.
 func (c *Core) notifyWaits() {
 	none := c.noWorker()
-	if none == "" && c.withGPUs == 0 && !c.noneTold {
+	if none == "" && c.demanding == 0 && !c.noneTold {
 		return
 	}
 	c.noneTold = none != ""
 	for _, a := range c.inOrder {
 		text := ""
 		switch {
-		case a.ledger.needs.GPUs > 0:
+		case !a.ledger.needs.None():
 			text = c.whyWaits(a)
 		case none != "" && len(a.record.Workers) == 0 && a.ledger.ready(c.now):
 			text = none
@@ -96,25 +86,22 @@ func (c *Core) Notices() map[string]Notices {
 	return all
 }
 
-// whyWaits returns why nothing of a sweep can start now for want of GPUs; "": something could, or
-// only tasks of ours are in the way, or it is not known yet what workers have. Of a sweep that runs
-// once on every worker each task says it: see whyBlocked.
+// whyWaits returns why nothing of a sweep can start now for want of what its tasks need; "":
+// something could, or only tasks of ours are in the way, or it is not known yet what workers have.
+// Of a sweep that runs once on every worker each task says it: see whyBlocked.
 func (c *Core) whyWaits(a *activeSweep) string {
-	if len(a.record.Workers) > 0 {
+	if len(a.record.Workers) > 0 || !a.ledger.ready(c.now) {
 		return ""
-	}
-	if !a.ledger.ready(c.now) {
-		return c.whyHandedOutWait(a)
 	}
 	for _, w := range c.ordered {
 		if w.awayReason == "" && w.seenAt.IsZero() || w.couldStart(a) {
 			return ""
 		}
 	}
-	need := a.record.Recipe.GPUs
+	n := &a.ledger.needs
 	var able, unable grouped
 	for _, w := range c.ordered {
-		never := w.neverMeets(need)
+		never := w.neverFits(n)
 		switch state, _ := w.state(); {
 		case w.awayReason != "" || w.otherVersion > 0:
 			able.add(w.record.Name, state)
@@ -123,36 +110,14 @@ func (c *Core) whyWaits(a *activeSweep) string {
 		case !w.available():
 			able.add(w.record.Name, state)
 		default:
-			able.add(w.record.Name, w.outOfGPUs(need))
+			able.add(w.record.Name, w.outOfGPUs(n.GPUs))
 		}
 	}
 	parts := append(able.lines(), unable.lines()...)
 	if len(parts) == 0 {
 		parts = []string{"there is no worker"}
 	}
-	return fmt.Sprintf("waits for %v: %s", needOf(need), strings.Join(parts, "; "))
-}
-
-// whyHandedOutWait is whyWaits of a sweep of which all tasks that are left are with workers: what
-// none of these can start.
-func (c *Core) whyHandedOutWait(a *activeSweep) string {
-	h := &a.ledger.head
-	if h.State != Open || h.Rows[task.Queued]+h.Rows[task.Claimed] == 0 {
-		return ""
-	}
-	need := a.record.Recipe.GPUs
-	var out grouped
-	for _, name := range slices.Sorted(maps.Keys(a.ledger.assigned)) {
-		if a.ledger.unstarted(name) == 0 {
-			continue
-		}
-		w := c.workers[name]
-		if w == nil || !w.available() || w.gpus.room.count(w, a) > 0 {
-			return "" // it starts them, or they come back
-		}
-		out.add(w.record.Name, w.outOfGPUs(need))
-	}
-	return fmt.Sprintf("waits for %v: %s", needOf(need), strings.Join(out.lines(), "; "))
+	return fmt.Sprintf("waits for %s: %s", NeedsText(n.Needs), strings.Join(parts, "; "))
 }
 
 // outOfGPUs returns which GPUs that a need could be met with a worker cannot give now, and why.
@@ -163,14 +128,17 @@ func (w *worker) outOfGPUs(need task.GPUs) string {
 	meeting := w.gpus.meeting(need)
 	var out []string
 	for _, i := range meeting {
-		g := &w.beat.GPUs[i]
+		uuid := w.gpus.devices[i].UUID
+		at := slices.IndexFunc(w.beat.GPUs, func(g task.GPU) bool { return g.UUID == uuid })
+		if at < 0 || w.beat.GPUs[at].Unavailable == "" {
+			continue
+		}
+		g := &w.beat.GPUs[at]
 		between := " " // "busy: ben, ..."
 		if g.Broken {
 			between = ": "
 		}
-		if g.Unavailable != "" {
-			out = append(out, human.GPU(g.UUID)+between+human.Visible(g.Unavailable))
-		}
+		out = append(out, human.GPU(g.UUID)+between+human.Visible(g.Unavailable))
 	}
 	if len(out) == len(meeting) && len(meeting) == 1 {
 		return out[0]
@@ -183,9 +151,4 @@ func (w *worker) outOfGPUs(need task.GPUs) string {
 		out = append(out[:maxNamed:maxNamed], fmt.Sprintf("and %d more", more))
 	}
 	return text + " (" + strings.Join(out, "; ") + ")"
-}
-
-// canMeet reports whether a worker may ever give a task the GPUs that it needs.
-func (w *worker) canMeet(need task.GPUs) bool {
-	return need == (task.GPUs{}) || w.neverMeets(need) == ""
 }

@@ -65,8 +65,8 @@ func TestNeedsThatAreNeverMet(t *testing.T) {
 			}
 			site, _ := core.Load(core.Options{Local: c.local}, nil, known, at(0))
 			effectsOf(site, core.Input{Heartbeats: c.workers}, at(1))
-			err := site.CheckGPUs("train", c.need)
-			if never, ok := errors.AsType[*core.NeverGPUs](err); c.want == "" && err != nil ||
+			err := site.CheckNeeds("train", task.Needs{GPUs: c.need})
+			if never, ok := errors.AsType[*core.NeverFits](err); c.want == "" && err != nil ||
 				c.want != "" && (!ok || never.Error() != c.want) {
 				t.Errorf("%v; want %s", err, c.want)
 			}
@@ -75,7 +75,7 @@ func TestNeedsThatAreNeverMet(t *testing.T) {
 				json.Unmarshal(text, &told) != nil {
 				t.Fatal(err, string(text))
 			}
-			if there := core.RefuseGPUs("train", c.need, told); !c.local &&
+			if there := core.RefuseNeeds("train", task.Needs{GPUs: c.need}, told); !c.local &&
 				fmt.Sprint(there) != fmt.Sprint(err) {
 				t.Errorf("a client says %v; want %v", there, err)
 			}
@@ -98,10 +98,10 @@ func TestRemedyOfNeedsThatAreNeverMet(t *testing.T) {
 		"none of that memory": {task.GPUs{Count: 4, Memory: 80 * gib}, another},
 		"none of that name":   {task.GPUs{Count: 0.5, Name: "H100"}, another},
 	} {
-		err := core.RefuseGPUs("train", c.need, []core.Worker{
+		err := core.RefuseNeeds("train", task.Needs{GPUs: c.need}, []core.Worker{
 			{Name: "w1", State: core.WorkerReady, Seen: new(at(0)), GPUs: mixedGPUs()},
 			{Name: "w2", State: core.WorkerReady, Seen: new(at(0)), GPUs: []task.GPU{}}})
-		if never, ok := errors.AsType[*core.NeverGPUs](err); !ok || never.Remedy() != c.want {
+		if never, ok := errors.AsType[*core.NeverFits](err); !ok || never.Remedy() != c.want {
 			t.Errorf("%s: %v; want %s", name, never.Remedy(), c.want)
 		}
 	}
@@ -122,7 +122,7 @@ func TestRetryAndExtendOfNeedsThatAreNeverMet(t *testing.T) {
 	}
 	effectsOf(c, core.Input{Heartbeats: []task.Heartbeat{gpuWorker("w", 1, nil)}}, at(1))
 	for _, command := range []core.Command{retry, extend} {
-		if err := c.Check(command); !errors.As(err, new(*core.NeverGPUs)) {
+		if err := c.Check(command); !errors.As(err, new(*core.NeverFits)) {
 			t.Errorf("%T: %v", command, err)
 		}
 	}
@@ -192,7 +192,7 @@ func TestWhatSweepsWaitFor(t *testing.T) {
 			}
 			site, _ := core.Load(core.Options{Local: c.local}, nil, known, at(0))
 			site.Add(core.Loaded{Seq: 1, Record: core.Record{
-				Recipe: task.Recipe{GPUs: c.sweep.needs},
+				Recipe: task.Recipe{Needs: task.Needs{GPUs: c.sweep.needs}},
 				Space:  spaceOf(t, "i: !interval [0, 1000]")},
 				Head: core.Head{ID: "train-1", State: core.Open, Total: max(c.sweep.tasks, 1)}})
 			told := ""
@@ -216,29 +216,6 @@ func TestWhatSweepsWaitFor(t *testing.T) {
 				t.Errorf("followers are told %q; want %q", told, c.want)
 			}
 		})
-	}
-}
-
-// A sweep whose last tasks wait on a worker for GPUs says so, too, until they can begin.
-func TestTasksOnAWorkerWaitForGPUs(t *testing.T) {
-	t.Parallel()
-	const busy = "waits for 1 GPU: w: 0 of 2 available (GPU-T4 busy: ben, python (pid 411), " +
-		"6.0 GB; GPU-T4 busy: ben, python (pid 411), 6.0 GB)"
-	c := newGPUSite(t, []gpuSweep{{needs: task.GPUs{Count: 1}, tasks: 2}})
-	told := ""
-	for second, out := range [][]int{{}, {}, {}, {}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0}} {
-		w := gpuWorker("w", 2, gone(gpusOf(2, "T4", 16*gib), out...))
-		for _, r := range effectsOf(c, core.Input{Heartbeats: []task.Heartbeat{w}},
-			at(float64(second)+1)).Blocked {
-			told = r.Head.Waits
-		}
-		want := ""
-		if second == 7 {
-			want = busy
-		}
-		if second != 6 && (told != want || c.Waits()["train-0"] != want) {
-			t.Errorf("in second %d: %q, followers %q; want %q", second, c.Waits(), told, want)
-		}
 	}
 }
 
@@ -290,16 +267,16 @@ func TestASweepForEveryWorkerThatHasGPUs(t *testing.T) {
 	if got := c.Worker("w6").GPUFault; got == nil || *got != faulty.GPUFault {
 		t.Errorf("w6 is shown with the fault %v", got)
 	}
-	names := c.Present(need)
+	names := c.Present(task.Needs{GPUs: need})
 	if diff := cmp.Diff([]string{"w2", "w3", "w6"}, names); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got := c.Present(task.GPUs{}); len(got) != 4 {
+	if got := c.Present(task.Needs{}); len(got) != 4 {
 		t.Errorf("without GPUs: %v", got)
 	}
 	c.Add(core.Loaded{Head: core.Head{ID: "train-1", State: core.Open, Total: 4},
 		Record: core.Record{Space: spaceOf(t, "i: [1]"), EachWorker: true,
-			Workers: []string{"w1", "w2", "w3", "w6"}, Recipe: task.Recipe{GPUs: need}}})
+			Workers: []string{"w1", "w2", "w3", "w6"}, Recipe: task.Recipe{Needs: task.Needs{GPUs: need}}}})
 	for second := 2.0; second <= 5; second++ {
 		effectsOf(c, core.Input{Heartbeats: beats}, at(second))
 	}
@@ -343,7 +320,7 @@ func waitingSite(tb testing.TB, workers int) (step func()) {
 	c, _ := core.Load(core.Options{}, nil, nil, at(0))
 	for i := range 20 {
 		c.Add(core.Loaded{Seq: int64(i), Record: core.Record{Space: s,
-			Recipe: task.Recipe{GPUs: task.GPUs{Count: 1, Name: "H100|B200"}}},
+			Recipe: task.Recipe{Needs: task.Needs{GPUs: task.GPUs{Count: 1, Name: "H100|B200"}}}},
 			Head: core.Head{ID: fmt.Sprintf("t-%d", i), State: core.Open, Total: 10}})
 	}
 	var beats []task.Heartbeat

@@ -28,6 +28,7 @@ type worker struct {
 	unsaved bool           // record is not in the store as it is
 	beat    task.Heartbeat // the newest; zero: none since the core was loaded
 	gpus    hostGPUs       // as in beat
+	host    *host          // nil: not known
 	seenAt  time.Time      // when that came
 
 	awayReason string // why it counts as away; "": it does not
@@ -60,9 +61,8 @@ type worker struct {
 	foreignLogged bool // it reported attempts that were not placed on it, and that was logged
 
 	assigned      []assignment // by the sweeps' order
-	taken         Resources    // what those need
-	takesTasks    bool         // it is counted in Core.available, and capacity in Core.capacity
-	capacity      Resources
+	takesTasks    bool         // it is counted in Core.available, and slots in Core.slots
+	slots         int          // that its attempts may use now
 	undersupplied bool         // it is counted in Core.undersupplied
 	touched       bool         // it is in Core.touched
 	idle          bool         // it is in Core.idle
@@ -115,11 +115,7 @@ func (c *Core) save(w *worker) {
 func (w *worker) updateAssigned(a *activeSweep) {
 	bySweep := func(h assignment, a *activeSweep) int { return serially(h.sweep, a) }
 	at, listed := slices.BinarySearchFunc(w.assigned, a, bySweep)
-	tasks, needs := a.ledger.Assigned(w.record.Name), a.ledger.needs
-	if listed {
-		w.taken = w.taken.Take(needs.Times(w.assigned[at].tasks))
-	}
-	w.taken = w.taken.Release(needs.Times(tasks))
+	tasks := a.ledger.Assigned(w.record.Name)
 	switch {
 	case tasks > 0 && listed:
 		w.assigned[at].tasks = tasks
@@ -144,13 +140,14 @@ func (w *worker) available() bool {
 		!w.beat.Draining && !w.restarting() && w.quarantine.until.IsZero()
 }
 
-// usable returns what attempts of a worker may use: on probation that is one slot.
-func (w *worker) usable() Resources {
-	r := resourcesOf(&w.beat)
+// usableSlots returns the slots that attempts of a worker may use: not those in which processes of
+// attempts that have ended are being ended, and on probation one.
+func (w *worker) usableSlots() int {
+	slots := max(0, w.beat.Slots-w.beat.Ending)
 	if w.quarantine.probation {
-		r.Slots = min(1, r.Slots)
+		slots = min(1, slots)
 	}
-	return r
+	return slots
 }
 
 // refusal returns why a worker's program gets no tasks; "" if it may.
@@ -190,7 +187,7 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 		c.joined = append(c.joined, w)
 	}
 	w.otherVersion, w.droppedVersion, w.awayReason, w.seenAt = 0, 0, "", c.now
-	w.setBeat(*h)
+	c.setBeat(w, *h)
 	if w.leftovers.resolve(h, c.now, min(c.options.Lease/3, lateHeartbeat)) {
 		c.retryIdle = true
 	}
@@ -206,12 +203,6 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	c.repeatRequests(w)
 	c.reconcile(w)
 	c.answerNeeds(w, h)
-}
-
-// setBeat makes a heartbeat the newest of a worker.
-func (w *worker) setBeat(h task.Heartbeat) {
-	w.beat = h
-	w.gpus.update(h.GPUs)
 }
 
 // register makes a process that of its worker.

@@ -118,6 +118,7 @@ func (c *Core) forget(w *worker) {
 			c.ledger(a).CancelPinned(name, c.now)
 		}
 	}
+	c.leaveHost(w)
 	delete(c.workers, name)
 	at, _ := slices.BinarySearchFunc(c.ordered, w, byName)
 	c.ordered = slices.Delete(c.ordered, at, at+1)

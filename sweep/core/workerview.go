@@ -43,9 +43,17 @@ type Worker struct {
 	Slots      int     `json:"slots"`
 	// Wanted is the slots that were asked for; null: those that the worker was started with.
 	Wanted *int `json:"wanted_slots"`
+	// SlotsChosen says that a person chose the slots; otherwise they are the cores of the host.
+	SlotsChosen bool `json:"slots_chosen"`
+	// CPUs, Memory (bytes) and Labels are those of its host; 0 and null: not known.
+	CPUs   int               `json:"cpus"`
+	Memory int64             `json:"memory"`
+	Labels map[string]string `json:"labels"`
 	// GPUs are those that its attempts may get, as of its last heartbeat; [] if there are none,
 	// null if nothing was heard of it or its program speaks another version.
 	GPUs []task.GPU `json:"gpus"`
+	// Lacks lists revisions whose files are not on its host: it gets no tasks of them.
+	Lacks []string `json:"lacks,omitempty"`
 	// GPUFault is why its GPUs cannot be listed, or are not yet, as of its last heartbeat; null:
 	// GPUs has all.
 	GPUFault *string     `json:"gpu_fault"`
@@ -103,10 +111,11 @@ func (c *Core) Reachable(name string) error {
 }
 
 // Present lists the workers on which a sweep that runs once on every worker has a task: those that
-// are there, and may ever give it the GPUs that it needs.
-func (c *Core) Present(need task.GPUs) (names []string) {
+// are there, and may ever give it what it needs.
+func (c *Core) Present(need task.Needs) (names []string) {
+	n := newNeeds(need)
 	for _, w := range c.ordered {
-		if w.registered() && w.awayReason == "" && w.refusal() == "" && w.canMeet(need) {
+		if w.registered() && w.awayReason == "" && w.refusal() == "" && w.neverFits(&n) == "" {
 			names = append(names, w.record.Name)
 		}
 	}
@@ -117,7 +126,8 @@ func (c *Core) Present(need task.GPUs) (names []string) {
 func (c *Core) view(w *worker) Worker {
 	s := Worker{Name: w.record.Name, Host: cmp.Or(w.beat.Host, w.record.Host),
 		Program: cmp.Or(w.beat.Program, w.record.Program), Slots: w.record.Started,
-		GPUs: w.beat.GPUs, Running: w.beat.Running, Waiting: w.beat.Waiting, Load: w.beat.Load}
+		SlotsChosen: w.beat.SlotsChosen, CPUs: w.beat.CPUs, Memory: w.beat.Memory,
+		Labels: w.beat.Labels, GPUs: w.beat.GPUs, Running: w.beat.Running, Waiting: w.beat.Waiting, Load: w.beat.Load}
 	if w.record.Slots > 0 {
 		s.Wanted = new(w.record.Slots)
 	}
@@ -136,6 +146,7 @@ func (c *Core) view(w *worker) Worker {
 	if w.beat.Unconfined != "" {
 		s.Unconfined = new(w.beat.Unconfined)
 	}
+	s.Lacks = w.beat.Lacks
 	if w.beat.GPUFault != "" {
 		s.GPUFault = new(w.beat.GPUFault)
 	}

@@ -99,7 +99,7 @@ type Task struct {
 	Retry task.Retry
 	// failed tasks that stop the sweep; 0 is never
 	MaxFailures int
-	GPUs        task.GPUs // for each task
+	task.Needs  // of each task
 	// patterns of the files that count for --missing; none: all
 	Code    []string
 	Metrics []metric.Rule // in file order

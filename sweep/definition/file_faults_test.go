@@ -132,7 +132,7 @@ func TestOwnVariables(t *testing.T) {
 // The variables of GPUs are the worker's only where tasks get some.
 func TestGPUVariables(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"} {
+	for _, name := range []string{"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "GPU_UUIDS"} {
 		for _, gpus := range []string{"", ", gpus: 0"} {
 			f := read(t, "tasks:\n  a: {command: [x], env: {"+name+": '0'}"+gpus+"}\n"+
 				"  b: {command: [x], gpus: 1}")
@@ -146,7 +146,8 @@ func TestGPUVariables(t *testing.T) {
 		of := "of tasks with gpus, " + name + " names the GPUs that each is given; "
 		checkFaults(t, "tasks:\n  a: {command: [x], gpus: 1, env: {"+name+": '0'}}", []string{
 			"tasks.yml:2:36: tasks.a.env." + name + ": " + of +
-				"remove it, or gpus, for tasks that all use the GPUs it names"})
+				"remove it; to choose among GPUs, set it in the shell of run-tasks --local, or " +
+				"gpus in config.yml for hosts"})
 		checkFaults(t, "env: {"+name+": '0'}\ntasks:\n  a: {command: [x]}\n  b: {command: [x], gpus: 1/2}",
 			[]string{"tasks.yml:1:7: env." + name + ": " + of +
 				"remove it, as b has gpus, or write it in env of the tasks without"})

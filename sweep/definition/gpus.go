@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
 	"mlframework/sweep/task"
 )
@@ -24,6 +25,9 @@ func gpusKeys() []key[task.GPUs] {
 			g.Memory = r.size(v, leastGPUMemory)
 		}},
 		{"name", `name: "A100|H100"`, readGPUName},
+		{"share", "share: true", func(r *reader, g *task.GPUs, v value) {
+			g.Share, _ = r.boolean(v)
+		}},
 	}
 }
 
@@ -48,7 +52,11 @@ func readGPUs(r *reader, t *Task, v value) {
 		if count, found := present["count"]; found {
 			at = count
 		}
-		r.Fault(at, err.Error(), "write count: 1, or gpus: 0 for tasks without GPUs")
+		remedy := "write count: 1, or gpus: 0 for tasks without GPUs"
+		if g.Share {
+			remedy = "write gpus: {memory: 3g, share: true}"
+		}
+		r.Fault(at, err.Error(), remedy)
 		return
 	}
 	t.GPUs = g
@@ -57,6 +65,10 @@ func readGPUs(r *reader, t *Task, v value) {
 func readGPUCount(r *reader, g *task.GPUs, v value) {
 	text, ok := r.Text(v)
 	if !ok {
+		return
+	}
+	if g.All = text == "all"; g.All {
+		g.Count = 1
 		return
 	}
 	count, problem, remedy := ParseGPUCount(text)
@@ -95,8 +107,39 @@ func ParseGPUCount(text string) (count float64, problem, remedy string) {
 	}
 	if err != nil || (task.GPUs{Count: count}).Check() != nil {
 		return 0, fault.Quote(text) + " is not a number of GPUs", fmt.Sprintf(
-			"write a whole number up to %d, or a share such as 0.5, 0.25 or 1/3, down to 1/%d",
+			"write a whole number up to %d, all, or a share such as 0.5, 0.25 or 1/3, down to 1/%d",
 			task.MaxGPUs, task.MaxShares)
 	}
 	return math.Abs(count), "", "" // no -0
+}
+
+// readOn reads the labels that a host must have.
+func readOn(r *reader, t *Task, v value) {
+	entries, _ := r.Mapping(v)
+	t.On = map[string]string{}
+	for _, e := range entries {
+		if text, ok := r.Text(e.Value); ok {
+			t.On[e.Name] = text
+		}
+	}
+	if err := task.CheckLabels(t.On); err != nil {
+		r.Wrong(v, err.Error())
+	}
+}
+
+// ParseCPUs reads a number of CPUs as tasks.yml has it. The problem is "" where there is none; else
+// the number is 0.
+func ParseCPUs(text string) (n int, problem, remedy string) {
+	n, err := strconv.Atoi(text)
+	if err != nil || (task.Needs{CPUs: n}).Check() != nil {
+		return 0, fault.Quote(text) + " is not a number of CPUs",
+			fmt.Sprintf("write a whole number up to %d", task.MaxCPUs)
+	}
+	return n, "", ""
+}
+
+// ParseMemory reads a size of memory as tasks.yml has it, in bytes. The problem is "" where there is
+// none.
+func ParseMemory(text string) (bytes int64, problem, remedy string) {
+	return yamlfile.ParseSize(text, leastGPUMemory)
 }

@@ -50,7 +50,7 @@ func (r *reader) checkDefinitionName(e entry, folded map[string]string) bool {
 }
 
 // gpuVariables are set by the worker for attempts that need GPUs.
-var gpuVariables = []string{"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"}
+var gpuVariables = []string{"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "GPU_UUIDS"}
 
 // variable checks the name of a variable of the environment.
 func (r *reader) variable(v value, name string) bool {

@@ -71,7 +71,7 @@ func TestRead(t *testing.T) {
 			Command:    []string{"python3", "-u", "train.py", "0.10", "007", "~", "yes", ""},
 			Parameters: "parameters.yml", FlagsSpace: true, Switch: "value",
 			Timeout: 90 * time.Minute, Retry: task.Retry{Error: 1, OOM: 2, Lost: 3},
-			MaxFailures: 10, GPUs: task.GPUs{Count: 0.5},
+			MaxFailures: 10, Needs: task.Needs{GPUs: task.GPUs{Count: 0.5}},
 			Metrics: []metric.Rule{
 				{Name: "accuracy", Pattern: `validation accuracy[ =:]+([-+0-9.eE]+)`},
 				{Name: "loss", Pattern: `loss (?P<unit>\w+) (?P<value>\d+)`},

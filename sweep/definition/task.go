@@ -43,6 +43,11 @@ func taskKeys() []key[Task] {
 			t.MaxFailures = r.count(v, maxFailures)
 		}},
 		{"gpus", "gpus: 1", readGPUs},
+		{"cpus", "cpus: 4", func(r *reader, t *Task, v value) { t.CPUs = r.count(v, task.MaxCPUs) }},
+		{"memory", "memory: 16g", func(r *reader, t *Task, v value) {
+			t.Memory = r.size(v, leastGPUMemory)
+		}},
+		{"on", "on: {disk: fast}", readOn},
 		{"code", "code: ['*.py', configs]", readCode},
 		{"metrics", "metrics: {accuracy: 'accuracy: ([0-9.]+)'}", readMetrics},
 		{"objective", "objective: maximize accuracy", readObjective},
@@ -77,7 +82,8 @@ func (r *reader) readTask(e entry) Task {
 	})
 	if t.GPUs.Count > 0 {
 		r.refuseGPUVariables(r.gpuVariables[before:],
-			"remove it, or gpus, for tasks that all use the GPUs it names")
+			"remove it; to choose among GPUs, set it in the shell of run-tasks --local, or "+
+				"gpus in config.yml for hosts")
 	}
 	r.gpuVariables = r.gpuVariables[:before]
 	if !ok {

@@ -52,7 +52,7 @@ func newAttempt(t core.Attempt) api.Attempt {
 	if !t.Started.IsZero() {
 		a.Host, a.Slot, a.Started, a.Resumed = &t.Start.Host, &t.Start.Slot, &t.Started,
 			t.Start.Resumed
-		a.GPUs = t.Start.GPUs
+		a.GPUs = t.Devices
 	}
 	if o := t.Outcome; o != nil {
 		seconds := o.Duration.Seconds()

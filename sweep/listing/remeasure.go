@@ -24,7 +24,7 @@ func (a *Archive) Measure(ctx context.Context, of store.Sweep, index int64, by t
 	if err != nil {
 		return m, err
 	}
-	m.Attempt, by.Since = t.Attempt.Number, t.Since
+	m.Attempt, by.Since, by.Revision = t.Attempt.Number, t.Since, t.Attempt.Revision
 	by.Exited = t.Attempt.Outcome != nil && t.Attempt.Outcome.Exited()
 	by.Hide = len(of.Record.Recipe.Secrets) > 0
 	id := task.ID{Sweep: of.Head.ID, Index: index}

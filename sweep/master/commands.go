@@ -36,7 +36,7 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 			return nil, err
 		}
 		if !again { // else Add finds the sweep
-			err := m.core.CheckGPUs(s.Record.Recipe.Definition, s.Record.Recipe.GPUs)
+			err := m.core.CheckNeeds(s.Record.Recipe.Definition, s.Record.Recipe.Needs)
 			if err != nil {
 				return nil, err
 			}
@@ -77,9 +77,9 @@ func (m *Master) pin(r *core.Record) error {
 	if !r.EachWorker || m.o.Local {
 		return nil
 	}
-	need := r.Recipe.GPUs
+	need := r.Recipe.Needs
 	if r.Workers, r.Ranges = m.core.Present(need), nil; len(r.Workers) == 0 {
-		return &core.NoWorker{Definition: r.Recipe.Definition, GPUs: need}
+		return &core.NoWorker{Definition: r.Recipe.Definition, Needs: need}
 	}
 	return nil
 }

@@ -90,10 +90,11 @@ func TestDamagedOpenTask(t *testing.T) {
 	h := s.newHand("w1", 2)
 	g := h.has(1)[0]
 	started := h.event(task.StartedEvent, g)
-	started.Start.GPUs = []string{"GPU-7"}
-	h.emit(h.event(task.ClaimedEvent, g), started)
+	measured := h.event(task.SamplesEvent, g)
+	measured.Newest = metric.Stored{{Name: "loss7", Value: 1}}
+	h.emit(h.event(task.ClaimedEvent, g), started, measured)
 	s.becomes(broken, core.Open, "1 running")
-	s.replace(`["GPU-7"]`, `["GPU-7"!`)
+	s.replace(`"loss7":`, `"loss7"!`)
 	s.start()
 	h.beat(says("1", 2, busy(g))())
 	h.end(task.Stopped, g)
@@ -108,7 +109,7 @@ func TestDamagedOpenTask(t *testing.T) {
 		!strings.HasPrefix(err.Error(), want) {
 		t.Errorf("it is cancelled: %v", err)
 	}
-	s.replace(`["GPU-7"!`, `["GPU-7"]`)
+	s.replace(`"loss7"!`, `"loss7":`)
 	s.start()
 	h.joins("2", 2)
 	defer h.beating(says("2", 2))()

@@ -130,7 +130,7 @@ func FuzzWhatWorkersSay(f *testing.F) {
 		{Events: []task.Event{{Version: task.Version, Kind: task.ClaimedEvent, Worker: "w1", Sweep: "train-1",
 			Attempt: 1, Time: now},
 			{Version: task.Version, Kind: task.StartedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1,
-				Start: &task.Start{Host: "h", GPUs: []string{"g"}}},
+				Start: &task.Start{Host: "h"}},
 			{Version: task.Version, Kind: task.EndedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1,
 				Leftovers: true, Outcome: &task.Outcome{Class: task.Error, ExitCode: &code,
 					Duration: -1}}}},

@@ -45,8 +45,8 @@ func TestGPUsOnTheWorkersPage(t *testing.T) {
 		"part of NVIDIA A100-SXM4-80GB, 10 GiB<", `state-unfit">unfit`, "it does not answer any more",
 		`<span class="none">not known</span>`)
 	lacks(t, v.get("/workers"), "of 10 GiB used", "of 24 GiB used", "0 %")
-	id := s.submit("i: !interval [0, 4]\n")
-	s.becomes(id, "running", 4)
+	id := s.submit("i: !interval [0, 4]\n", func(r *core.Record) { r.Recipe.GPUs.Count = 0.5 })
+	s.becomes(id, "running", 2)
 	cell := regexp.MustCompile(`<td title="(?:GPU|MIG)-[-0-9a-f]{36}">` +
 		`(GPU-5b3c2a1f|MIG-77aa88bb|GPU-00112233)</td>`)
 	for _, path := range []string{"/sweeps/" + id, "/tasks"} {

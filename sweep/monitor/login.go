@@ -58,7 +58,9 @@ func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 		e.Wrong = "That is not the token."
 	}
 	if role == Nobody {
-		m.o.Log.Warn("wrong login", "way", way, "from", r.RemoteAddr)
+		if due, others := m.wrongLogins.note(m.o.Now()); due {
+			m.o.Log.Warn("wrong login", "way", way, "from", r.RemoteAddr, "more", others)
+		}
 		return m.showLogin(w, http.StatusForbidden, e)
 	}
 	m.sessions.end(m.sessionID(r.Request))

@@ -61,6 +61,8 @@ type Monitor struct {
 	answers   *answers
 	hub       *hub
 	templates map[string]pageTemplate // by page
+
+	wrongLogins wrongLogins
 }
 
 // New returns a monitor, and at the first start its tokens.

@@ -138,7 +138,7 @@ func (s *site) start() {
 	m := master.New(master.Options{Store: st, Queue: s.queue, Lease: time.Hour})
 	handler := server.New(server.Options{Master: m, Store: &st.Reader, Broker: s.queue,
 		Program: "1.2"})
-	l, err := server.Listen(s.socket(), "")
+	l, err := server.Listen(s.socket())
 	s.must(err)
 	reading, err := server.ListenReadOnly(s.readSocket())
 	s.must(err)
@@ -257,9 +257,6 @@ func (s *site) hireWith(gpus []task.GPU, name, host string, slots int,
 			for _, a := range b.Attempts {
 				started := event(task.StartedEvent, b.Sweep, a.Index, a.Number)
 				started.Start = &task.Start{Host: host}
-				if len(gpus) > 0 {
-					started.Start.GPUs = []string{gpus[int(a.Index)%len(gpus)].UUID}
-				}
 				events = append(events, event(task.ClaimedEvent, b.Sweep, a.Index, a.Number),
 					started)
 				if o := do(b.Sweep, a); o != nil {

@@ -101,9 +101,9 @@ func (m *Monitor) resultColumns(rows []table.Row) []column {
 func gpusCell(r *table.Row) cell {
 	short := make([]string, len(r.GPUs))
 	for i, g := range r.GPUs {
-		short[i] = human.GPU(g)
+		short[i] = human.GPU(g.UUID)
 	}
-	whole := human.Visible(strings.Join(r.GPUs, ", "))
+	whole := human.Visible(strings.Join(r.UUIDs(), ", "))
 	return cell{Text: human.Truncate(strings.Join(short, ", ")), Title: whole[:min(len(whole),
 		maxTitleBytes)]}
 }

@@ -20,6 +20,12 @@ import (
 // quoted string that is read as an interval, a rule that removes nothing, a file without
 // parameters. Changes are applied to what the file says.
 func Read(file string, data []byte, changes ...Change) (s *Space, notes fault.List, err error) {
+	if len(data) > maxFile {
+		return nil, nil, fault.List{{File: file, Line: 1, Column: 1,
+			Problem: fmt.Sprintf("the file has %d MB, and at most %d MB are read", len(data)>>20,
+				maxFile>>20),
+			Remedy: "write numbers as an interval: !interval [0, 3000000]"}}
+	}
 	text := yamlfile.WithoutMark(string(data))
 	r := &reader{file: file, places: yamlfile.NewPlaces(text), text: text,
 		lists:   map[*yaml.Node]list{},
@@ -43,6 +49,9 @@ func Read(file string, data []byte, changes ...Change) (s *Space, notes fault.Li
 	}
 	return s, r.notes, nil
 }
+
+// maxFile is the size in bytes of the largest file that is read: a master takes no larger request.
+const maxFile = 16 << 20
 
 var lineEnd = regexp.MustCompile(`\r\n|\r|\n`)
 

@@ -164,6 +164,7 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 	"lapsed":     stateDecoder(func(t *core.Task, s task.State) { t.Lapsed = s }),
 	"tries":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Attempts = int(n) }),
 	"since":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Since = int(n) }),
+	"failed":     textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Failed = s }),
 	"fresh":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Fresh = int(n) }),
 	"superseded": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
 		t.Attempt.Superseded = n != 0
@@ -178,7 +179,7 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 	"slot": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
 		t.Attempt.Start.Slot = int(n)
 	}),
-	"gpus": jsonDecoder(func(t *core.Task, _ *rowBuffer) any { return &t.Attempt.Start.GPUs }),
+	"gpus": jsonDecoder(func(t *core.Task, _ *rowBuffer) any { return &t.Attempt.Devices }),
 	"resumed": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
 		t.Attempt.Start.Resumed = n != 0
 	}),

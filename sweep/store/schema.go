@@ -53,6 +53,7 @@ CREATE TABLE tasks (
 	lapsed     INTEGER,                      -- core.Task.Lapsed; NULL where it is task.Pending
 	tries      INTEGER NOT NULL,
 	since      INTEGER,                      -- NULL: values of all attempts count
+	failed     TEXT,                         -- core.Task.Failed; NULL: no such attempt
 	fresh      INTEGER,                      -- NULL: an attempt continues in the folder of any earlier one
 	attempt    INTEGER NOT NULL,
 	revision   TEXT    NOT NULL,

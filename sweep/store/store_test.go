@@ -72,11 +72,11 @@ func fullTask() core.Task {
 	return core.Task{
 		Index: 1 << 40, State: task.Failed, Cancelling: true,
 		Charged:   task.Retry{Error: 1, Timeout: 2, OOM: 3, Lost: 4},
-		NotBefore: at(0.000001), Lapsed: task.Running, Attempts: 7,
+		NotBefore: at(0.000001), Lapsed: task.Running, Attempts: 7, Failed: "d5c7",
 		Attempt: core.Attempt{
 			Number: 8, Revision: "r2", Worker: "w \"ö\x00",
-			Start: task.Start{Host: "hôst", Slot: 3, GPUs: []string{"GPU-1", "GPU-2"},
-				Resumed: true},
+			Devices: []task.Device{{UUID: "GPU-1", Index: "0", Name: "L4"}, {UUID: "GPU-2"}},
+			Start:   task.Start{Host: "hôst", Slot: 3, Resumed: true},
 			Started: at(1.5),
 			Outcome: &task.Outcome{
 				Class: task.Error, ExitCode: &code, Reason: "ended by SIGSEGV\n",

@@ -33,7 +33,7 @@ func TestAdd(t *testing.T) {
 	r.Recipe = task.Recipe{Definition: "train", Command: []string{"a", "{host}"},
 		Env: map[string]string{"A": "b"}, Secrets: []string{"S"},
 		Revision: "r1", Outputs: []string{"o"}, Timeout: time.Hour, Grace: time.Second,
-		Metrics: []metric.Rule{{Name: "m", Pattern: "x(.)"}}, GPUs: task.GPUs{Count: 0.5}}
+		Metrics: []metric.Rule{{Name: "m", Pattern: "x(.)"}}, Needs: task.Needs{GPUs: task.GPUs{Count: 0.5}}}
 	submit := func(key string, least int64) store.Sweep {
 		t.Helper()
 		added, err := s.Add(context.Background(),

@@ -31,12 +31,16 @@ func (v values) head(h core.Head) values {
 
 // row adds the columns of a task's row from state on.
 func (v values) row(r *core.Record, t core.Task) values {
-	var charged any
+	var charged, failed any
 	if t.Charged != (task.Retry{}) {
 		charged = text(t.Charged)
 	}
+	if t.Failed != "" {
+		failed = t.Failed
+	}
 	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore), orNull(int(t.Lapsed)),
-		int64(t.Attempts), orNull(t.Since), orNull(t.Fresh), objective(r.Objective, t))
+		int64(t.Attempts), orNull(t.Since), failed, orNull(t.Fresh),
+		objective(r.Objective, t))
 	return v.attempt(t.Attempt)
 }
 
@@ -45,9 +49,9 @@ func (v values) start(t core.Attempt) values {
 	var host, slot, gpus, resumed any
 	if !t.Started.IsZero() {
 		host, slot, resumed = t.Start.Host, int64(t.Start.Slot), t.Start.Resumed
-		if len(t.Start.GPUs) > 0 {
-			gpus = text(t.Start.GPUs)
-		}
+	}
+	if len(t.Devices) > 0 {
+		gpus = text(t.Devices)
 	}
 	return v.add(host, slot, gpus, resumed, micros(t.Started))
 }

@@ -39,8 +39,8 @@ const (
 	putRecord = `UPDATE sweeps SET record=?2, outline=?3 WHERE seq=?1`
 	putCode   = `INSERT OR IGNORE INTO codes (sweep, revision, code) VALUES (?,?,?)`
 	putRank   = `UPDATE tasks SET objective = ? WHERE sweep = ? AND idx = ?`
-	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, lapsed, tries, since, fresh, objective, ` + attemptColumns + `)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, lapsed, tries, since, failed, fresh, objective, ` + attemptColumns + `)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 	// A superseded result is kept of an attempt that is listed, from the worker that it was placed
 	// on. The end of an attempt that counted may be reported again when the task has gone on: it is
 	// no superseded result. One that its worker had given back is not listed, and a result of it,

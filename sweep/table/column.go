@@ -73,7 +73,7 @@ var fixed = []column{
 		return intCell(r.Slot)
 	}},
 	{name: "gpus", needs: FieldGPUs, get: func(r *Row) cell {
-		return wordCell(strings.Join(r.GPUs, ","))
+		return wordCell(strings.Join(r.UUIDs(), ","))
 	}},
 	{name: "started", needs: FieldStarted, numeric: true, get: startedCell, key: startedKey},
 	{name: durationColumn, needs: FieldDuration, numeric: true, get: durationCell},

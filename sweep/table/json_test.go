@@ -31,7 +31,7 @@ type wire struct {
 	Attempts   int                 `json:"attempts"`
 	Host       *string             `json:"host"`
 	Slot       *int                `json:"slot"`
-	GPUs       []string            `json:"gpus"`
+	GPUs       []table.GPU         `json:"gpus"`
 	Started    *time.Time          `json:"started"`
 	Duration   *float64            `json:"duration"`
 	ExitCode   *int                `json:"exit_code"`
@@ -53,7 +53,7 @@ func encoded(tb testing.TB, r table.Row) string {
 		Index: r.Index, State: textOrNull(r.State),
 		Argv: append([]string{}, r.Argv...), Parameters: map[string]string{},
 		Metrics: map[string]*float64{}, Attempts: r.Attempts,
-		Host: textOrNull(r.Host), Slot: r.Slot, GPUs: append([]string{}, r.GPUs...),
+		Host: textOrNull(r.Host), Slot: r.Slot, GPUs: append([]table.GPU{}, r.GPUs...),
 		Started: r.Started, Duration: r.Duration,
 		ExitCode: r.ExitCode, Class: textOrNull(r.Class), Reason: textOrNull(r.Reason),
 		Revision: textOrNull(r.Revision)}
@@ -93,7 +93,7 @@ func FuzzRowJSON(f *testing.F) {
 			Argv:       []string{word, name},
 			Parameters: table.Parameters{{Name: name, Value: word}},
 			Metrics:    metric.Final{{Name: word, Value: v}}, Attempts: code,
-			Host: name, Slot: &code, GPUs: []string{id}, Started: &at, ExitCode: &code, Class: id,
+			Host: name, Slot: &code, GPUs: []table.GPU{{UUID: id, Index: id, Name: id}}, Started: &at, ExitCode: &code, Class: id,
 			Reason: word}
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			r.Duration = &v

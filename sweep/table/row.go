@@ -36,13 +36,28 @@ type Row struct {
 	Attempts   int          `json:"attempts"`
 	Host       string       `json:"host"`
 	Slot       *int         `json:"slot"`
-	GPUs       []string     `json:"gpus"`     // UUIDs
+	GPUs       []GPU        `json:"gpus"`
 	Started    *time.Time   `json:"started"`  // RFC 3339, UTC
 	Duration   *float64     `json:"duration"` // seconds
 	ExitCode   *int         `json:"exit_code"`
 	Class      string       `json:"class"` // how the newest attempt ended
 	Reason     string       `json:"reason"`
 	Revision   string       `json:"revision"`
+}
+
+// GPU is a GPU that a task had.
+type GPU struct {
+	UUID  string `json:"uuid"`
+	Index string `json:"index"` // as nvidia-smi numbers it where its worker runs: "0", "0:1"
+	Name  string `json:"name"`
+}
+
+// UUIDs returns the UUIDs of the task's GPUs.
+func (r *Row) UUIDs() (all []string) {
+	for _, g := range r.GPUs {
+		all = append(all, g.UUID)
+	}
+	return all
 }
 
 // MarshalJSON writes the contract's fields in their order. [encoding/json.Unmarshal] reads them
@@ -73,7 +88,16 @@ func (r *Row) appendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(r.Attempts), 10)
 	b = rawjson.AppendWord(append(b, `,"host":`...), r.Host)
 	b = rawjson.AppendInt(append(b, `,"slot":`...), r.Slot)
-	b = rawjson.AppendList(append(b, `,"gpus":`...), r.GPUs)
+	b = append(b, `,"gpus":[`...)
+	for i, g := range r.GPUs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = rawjson.AppendQuoted(append(b, `{"uuid":`...), g.UUID)
+		b = rawjson.AppendQuoted(append(b, `,"index":`...), g.Index)
+		b = append(rawjson.AppendQuoted(append(b, `,"name":`...), g.Name), '}')
+	}
+	b = append(b, ']')
 	b = append(b, `,"started":`...)
 	if r.Started == nil {
 		b = append(b, "null"...)

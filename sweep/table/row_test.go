@@ -34,7 +34,7 @@ func full() table.Row {
 		Argv:       []string{"python3", "train.py", "--name=<a b>", "--lr=1e-3"},
 		Parameters: table.Parameters{{Name: "name", Value: "<a b>"}, {Name: "lr", Value: "1e-3"}},
 		Metrics:    metric.Final{{Name: "loss", Value: nan}, {Name: "accuracy", Value: 0.1}},
-		Attempts:   2, Host: "gpu1", Slot: ptr(0), GPUs: []string{"GPU-5b3c2a1f-1111-2222"},
+		Attempts:   2, Host: "gpu1", Slot: ptr(0), GPUs: []table.GPU{{UUID: "GPU-5b3c2a1f-1111-2222", Index: "0", Name: "NVIDIA L4"}},
 		Started:  &started,
 		Duration: ptr(61.25), ExitCode: ptr(1), Class: "error", Reason: "exit code 1",
 		Revision: "0123456789abcdef",
@@ -43,7 +43,7 @@ func full() table.Row {
 
 const fullJSON = `{"id":"run_training-7/42","sweep":"run_training-7","definition":"run_training","index":42,"state":"failed",` +
 	`"argv":["python3","train.py","--name=<a b>","--lr=1e-3"],"parameters":{"name":"<a b>","lr":"1e-3"},` +
-	`"metrics":{"loss":null,"accuracy":0.1},"attempts":2,"host":"gpu1","slot":0,"gpus":["GPU-5b3c2a1f-1111-2222"],` +
+	`"metrics":{"loss":null,"accuracy":0.1},"attempts":2,"host":"gpu1","slot":0,"gpus":[{"uuid":"GPU-5b3c2a1f-1111-2222","index":"0","name":"NVIDIA L4"}],` +
 	`"started":"2026-03-04T05:06:07.5Z","duration":61.25,"exit_code":1,"class":"error","reason":"exit code 1","revision":"0123456789abcdef"}`
 
 const emptyJSON = `{"id":"run_training/0","sweep":null,"definition":null,"index":0,"state":null,"argv":[],"parameters":{},` +
@@ -63,7 +63,7 @@ func TestWriteJSONIsTheContract(t *testing.T) {
 
 func TestRowReadsBackFromJSON(t *testing.T) {
 	t.Parallel()
-	for _, row := range []table.Row{full(), {ID: "x", Argv: []string{}, GPUs: []string{}}} {
+	for _, row := range []table.Row{full(), {ID: "x", Argv: []string{}, GPUs: []table.GPU{}}} {
 		encoded, err := json.Marshal(row)
 		if err != nil {
 			t.Fatal(err)

@@ -103,7 +103,7 @@ func (r *rowReader) field(into *Row, key string) bool {
 	case "slot":
 		return r.IntOrNull(&into.Slot)
 	case "gpus":
-		return r.List(&into.GPUs)
+		return r.gpus(&into.GPUs)
 	case "started":
 		return r.TimeOrNull(&into.Started)
 	case "duration":
@@ -118,4 +118,28 @@ func (r *rowReader) field(into *Row, key string) bool {
 		return r.WordOrNull(&into.Revision)
 	}
 	return false
+}
+
+// gpus reads a list of GPUs, as it is written.
+func (r *rowReader) gpus(into *[]GPU) bool {
+	*into = []GPU{}
+	if !r.Take('[') {
+		return false
+	}
+	for !r.Take(']') {
+		var g GPU
+		if len(*into) > 0 && !r.Take(',') || !r.Take('{') || !r.named("uuid", &g.UUID) ||
+			!r.Take(',') || !r.named("index", &g.Index) || !r.Take(',') ||
+			!r.named("name", &g.Name) || !r.Take('}') {
+			return false
+		}
+		*into = append(*into, g)
+	}
+	return true
+}
+
+// named reads a word with its name.
+func (r *rowReader) named(name string, into *string) bool {
+	var key string
+	return r.Word(&key) && key == name && r.Take(':') && r.Word(into)
 }

@@ -68,7 +68,7 @@ func (o TableOptions) textOf(name string, r *Row, c cell) string {
 	case name == "duration":
 		return human.Duration(c.Number)
 	case name == "gpus":
-		return shortGPUs(r.GPUs)
+		return shortGPUs(r.UUIDs())
 	case name == "revision":
 		return human.Visible(c.Text[:min(12, len(c.Text))])
 	case c.Kind == number && c.Text == "":

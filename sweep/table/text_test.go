@@ -100,7 +100,7 @@ func TestWriteTextIsSafeAndAligned(t *testing.T) {
 		row("s-1/1", "é", "\u009b\u202e\xff"),
 		row("s-1/2", "ascii", "x\ty")}
 	for i := range rows {
-		rows[i].GPUs = []string{"GPU-aaaaaaaa-1", "MIG-b"}
+		rows[i].GPUs = []table.GPU{{UUID: "GPU-aaaaaaaa-1"}, {UUID: "MIG-b"}}
 	}
 	checkText(t, rows, table.TableOptions{}, `
 id     state  名前\x1b  note              attempts  host  gpus                started  duration  exit_code

@@ -80,12 +80,12 @@ func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		"": "not what is expected", "{": "not what is expected", "null": "no array",
-		`{"version":10}`: "no array", `[{"version":10},7]`: "not what is expected",
-		`[{"version":10,"kind":7}]`:                "not what is expected",
-		`[{"version":99},{"version":10,"kind":7}]`: "not what is expected",
+		`{"version":11}`: "no array", `[{"version":11},7]`: "not what is expected",
+		`[{"version":11,"kind":7}]`:                "not what is expected",
+		`[{"version":99},{"version":11,"kind":7}]`: "not what is expected",
 		`[{"version":"2"}]`:                        "not what is expected",
 		"[]7":                                      "something follows", "[": "not what is expected",
-		`[{"version":10},`: "not what is expected", `[{"version":10}`: "not what is expected",
+		`[{"version":11},`: "not what is expected", `[{"version":11}`: "not what is expected",
 	} {
 		events, err := task.DecodeEvents([]byte(body), trusted)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -95,7 +95,7 @@ func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 	for body, want := range map[string]string{
 		"": "not what is expected", "[]": "not what is expected",
 		`{"version":"2"}`:                "not what is expected",
-		`{"version":10,"sweep":7}`:       "not what is expected",
+		`{"version":11,"sweep":7}`:       "not what is expected",
 		strings.Repeat(" ", mostBytes+1): "at most",
 	} {
 		b, err := task.DecodeBatch([]byte(body), mostBytes)
@@ -120,7 +120,7 @@ func TestOfWhatIsNewerTheOutlineIsRead(t *testing.T) {
 		}
 	}
 	got, err := task.DecodeEvents(
-		[]byte(`[{"version":10,"kind":"joined"},{"version":99,"kind":"ended","worker":"w1","sweep":"a-1","index":3,"attempt":2,"time":"now","outcome":[]}]`), trusted)
+		[]byte(`[{"version":11,"kind":"joined"},{"version":99,"kind":"ended","worker":"w1","sweep":"a-1","index":3,"attempt":2,"time":"now","outcome":[]}]`), trusted)
 	want := []task.Event{{Version: task.Version, Kind: task.JoinedEvent},
 		{Version: 99, Kind: task.EndedEvent, Worker: "w1", Sweep: "a-1", Index: 3, Attempt: 2}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {

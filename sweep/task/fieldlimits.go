@@ -95,10 +95,6 @@ func (e *Event) Check(worker string) error {
 		b.text("its host", s.Host, maxNameBytes)
 		b.text("its image", s.Image, maxTextBytes)
 		b.number("its slot", int64(s.Slot), maxSlots)
-		b.number("the number of its GPUs", int64(len(s.GPUs)), maxGPUs)
-		for _, g := range s.GPUs {
-			b.text("a GPU", g, maxNameBytes)
-		}
 	}
 	b.number("the number of its samples", int64(len(e.Samples)), maxSamples)
 	for i := range e.Samples {
@@ -155,7 +151,7 @@ func (h *Heartbeat) Check(worker string) error {
 func (b *limits) beat(h *Heartbeat, worker string) {
 	b.from(h.Worker, worker)
 	for what, text := range map[string]string{"its incarnation": h.Incarnation,
-		"its program": h.Program, "its host": h.Host} {
+		"its program": h.Program, "its host": h.Host, "its boot": h.Boot} {
 		b.text(what, text, maxNameBytes)
 	}
 	b.text("its image", h.Image, maxTextBytes)
@@ -165,6 +161,11 @@ func (b *limits) beat(h *Heartbeat, worker string) {
 	b.number("the length of its key", int64(len(h.Key)), maxKeyBytes)
 	b.timeOrNone("its time", h.Time)
 	b.number("its slots", int64(h.Slots), maxSlots)
+	b.number("its CPUs", int64(h.CPUs), maxSlots)
+	b.number("its memory", h.Memory, 1<<62)
+	if err := CheckLabels(h.Labels); err != nil {
+		b.refuse("its labels", "%v", err)
+	}
 	b.text("why it cannot list its GPUs", h.GPUFault, maxTextBytes)
 	b.number("the number of its GPUs", int64(len(h.GPUs)), maxGPUs)
 	for i := range h.GPUs {
@@ -183,6 +184,10 @@ func (b *limits) beat(h *Heartbeat, worker string) {
 	b.number("its attempts that wait", int64(h.Waiting), maxCount)
 	b.number("its events that wait", int64(h.Unsent), maxCount)
 	b.number("the number of its needs", int64(len(h.Needs)), maxAttemptsListed)
+	b.number("the number of revisions that it lacks", int64(len(h.Lacks)), maxAttemptsListed)
+	for _, r := range h.Lacks {
+		b.text("a revision", r, maxNameBytes)
+	}
 	for _, n := range h.Needs {
 		b.text("a sweep that it needs secrets of", n.Sweep, maxNameBytes)
 		b.text("an edition", n.Edition, maxNameBytes)

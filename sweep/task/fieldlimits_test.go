@@ -49,10 +49,6 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 		"its attempt is -2":         func(e *task.Event) { e.Attempt = -2 },
 		"its host is 1048576 bytes": func(e *task.Event) { e.Start.Host = long },
 		"its host is not text":      func(e *task.Event) { e.Start.Host = "\xff" },
-		"the number of its GPUs is 5000": func(
-			e *task.Event) {
-			e.Start.GPUs = make([]string, 5000)
-		},
 		"the number of its samples is 9000": func(e *task.Event) {
 			e.Samples = make([]metric.Sample, 9000)
 		},

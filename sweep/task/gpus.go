@@ -21,7 +21,12 @@ const (
 type GPUs struct {
 	// whole ones, or 1/n of one, which n tasks share
 	Count float64 `json:"count"`
-	// bytes that each has to have, all in all, whatever the share; 0: any
+	// All GPUs of a host that match, at least Count, which is 1.
+	All bool `json:"all,omitempty"`
+	// As many tasks share one GPU as have Memory in it. Count is 1.
+	Share bool `json:"share,omitempty"`
+	// bytes that each has to have, all in all, whatever the share; with Share, bytes of it for each
+	// task; 0: any
 	Memory int64 `json:"memory,omitempty"`
 	// a regular expression that the name of each matches, in any case of letters; "": any
 	Name string `json:"name,omitempty"`
@@ -52,6 +57,10 @@ func (g GPUs) Check() error {
 		return fmt.Errorf("the name of a GPU is no regular expression: %w", err)
 	case g.Count == 0 && g != (GPUs{}):
 		return errors.New("memory and name are those of GPUs, and count is 0")
+	case g.All && g.Share, (g.All || g.Share) && g.Count != 1:
+		return errors.New("all, share and a count exclude each other")
+	case g.Share && g.Memory == 0:
+		return errors.New("share needs memory: how much of the GPU each task takes")
 	}
 	return nil
 }
@@ -59,6 +68,7 @@ func (g GPUs) Check() error {
 // GPU is a GPU that a worker gives to attempts, or an instance of one that is split.
 type GPU struct {
 	UUID   string `json:"uuid"`
+	Index  string `json:"index"`            // as in Device
 	Name   string `json:"name"`             // of the card
 	Memory int64  `json:"memory,omitempty"` // bytes; 0: not known
 	// it is an instance of one that is split: a program uses one at a time

@@ -15,6 +15,13 @@ type Batch struct {
 	Sweep    string    `json:"sweep"`
 	Recipe   Recipe    `json:"recipe"`
 	Attempts []Attempt `json:"attempts"`
+	// Slots is how many of the worker's slots each attempt takes. 0: none, as it runs beside what
+	// the slots count.
+	Slots int `json:"slots"`
+	// AtATime is how many such attempts the worker can run beside each other.
+	AtATime int `json:"at_a_time,omitempty"`
+	// Reserved says that the master kept what the attempts need: they start before others.
+	Reserved bool `json:"reserved,omitempty"`
 	// somebody follows the sweep's output: as FollowControl
 	Follow bool `json:"follow,omitempty"`
 	// which values of the recipe's secrets are meant; they themselves never travel so
@@ -32,6 +39,10 @@ type Attempt struct {
 
 	// all of the point's, in the order of the file
 	Parameters []space.Assignment `json:"parameters,omitempty"`
+
+	// Devices are the GPUs that it gets, and Share what it has of each: 0 to 1.
+	Devices []Device `json:"devices,omitempty"`
+	Share   float64  `json:"share,omitempty"`
 
 	// Since is the first attempt whose values count for this one; 0: all do.
 	Since int `json:"since,omitempty"`
@@ -147,10 +158,9 @@ func (e Event) ID() ID { return ID{e.Sweep, e.Index} }
 
 // Start is where an attempt began.
 type Start struct {
-	Host    string   `json:"host"`
-	Slot    int      `json:"slot"` // from 0
-	GPUs    []string `json:"gpus,omitempty"`
-	Resumed bool     `json:"resumed,omitempty"` // outputs of an earlier attempt were there
+	Host    string `json:"host"`
+	Slot    int    `json:"slot"`              // from 0
+	Resumed bool   `json:"resumed,omitempty"` // outputs of an earlier attempt were there
 	// of the worker's container, by digest; "": none, or not known
 	Image string `json:"image,omitempty"`
 }
@@ -180,7 +190,17 @@ type Heartbeat struct {
 	// what the container was made of, in the words of who started it; "": not known
 	Environment string `json:"environment,omitempty"`
 	Host        string `json:"host"`
-	Slots       int    `json:"slots"`
+	// Boot is the machine's boot, which tells machines with one host name apart; "": not known.
+	Boot  string `json:"boot,omitempty"`
+	Slots int    `json:"slots"`
+	// SlotsChosen says that a person chose the number of slots. Otherwise it is that of the cores,
+	// and an attempt with GPUs takes none.
+	SlotsChosen bool `json:"slots_chosen,omitempty"`
+	// CPUs and Memory (bytes) are what attempts may use together; 0: not known.
+	CPUs   int   `json:"cpus,omitempty"`
+	Memory int64 `json:"memory,omitempty"`
+	// Labels of the host, with HostLabel and ArchLabel.
+	Labels map[string]string `json:"labels,omitempty"`
 	// those that its attempts may get; nil: none
 	GPUs []GPU `json:"gpus,omitempty"`
 	// why the host's GPUs cannot be listed, or are not yet, for people: GPUs says nothing then of
@@ -207,6 +227,8 @@ type Heartbeat struct {
 	StartsReported bool   `json:"told,omitempty"`
 	Load           *Load  `json:"load,omitempty"`
 	Needs          []Need `json:"needs,omitempty"` // values of secrets that attempts wait for
+	// revisions whose files attempts need and that are not on its host: it gets no tasks of them
+	Lacks []string `json:"lacks,omitempty"`
 	// the public key of the process: what it needs is sealed to the one that it registered with
 	Key []byte `json:"key,omitempty"`
 }
@@ -289,6 +311,8 @@ type Measure struct {
 	// the newest attempt's program ended by itself; see [Outcome.Exited]
 	Exited bool `json:"exited,omitempty"`
 	Since  int  `json:"since,omitempty"` // Attempt.Since of the newest attempt
+	// the project's files of the newest attempt, whose values do not count
+	Revision string `json:"revision,omitempty"`
 	// its files may hold secrets: nothing is quoted from them
 	Hide bool `json:"hide,omitempty"`
 }

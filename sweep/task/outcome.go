@@ -74,6 +74,9 @@ func (o *Outcome) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// NoSpaceReason is how the reason begins with which a worker without disk space accepts nothing.
+const NoSpaceReason = "no space left for outputs"
+
 // MaxHostFaults is after how many host faults in a row a worker takes nothing more by itself, and
 // the master leaves it alone.
 const MaxHostFaults = 3

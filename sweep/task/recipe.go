@@ -28,7 +28,7 @@ type Recipe struct {
 	Timeout time.Duration `json:"timeout,omitempty"` // 0: none
 	Grace   time.Duration `json:"grace,omitempty"`
 	Metrics []metric.Rule `json:"metrics,omitempty"`
-	GPUs    GPUs          `json:"gpus,omitzero"` // per task
+	Needs
 	// ReadsParameters says that the program takes parameters from its environment or from
 	// parameters.json.
 	ReadsParameters bool  `json:"environment,omitempty"`

@@ -12,7 +12,7 @@ import (
 // number; of an Event version, kind, worker, sweep, index and attempt; of a Heartbeat version,
 // worker, incarnation, program and host; of a Control version, kind, sweep, index and attempt; of a
 // Piece version, id and worker.
-const Version = 10
+const Version = 11
 
 // Foreign reports whether a version is another than this program's; 0, which says none, is not.
 func Foreign(version int) bool { return version != 0 && version != Version }

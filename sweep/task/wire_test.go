@@ -29,7 +29,7 @@ func TestWire(t *testing.T) {
 		Sweep: "train-1", Index: 42, Attempt: 2, Time: moment}
 	started, samples, ended := event, event, event
 	started.Kind, started.Start = task.StartedEvent,
-		&task.Start{Host: "gpu1", Slot: 1, GPUs: []string{"GPU-1"}, Resumed: true,
+		&task.Start{Host: "gpu1", Slot: 1, Resumed: true,
 			Image: "python:3.12@sha256:1"}
 	samples.Kind, samples.Samples = task.SamplesEvent,
 		[]metric.Sample{{Name: "loss", Value: 0.5, Step: &step, Line: 9, Stream: "stdout",
@@ -76,14 +76,19 @@ func TestWire(t *testing.T) {
 			Definition: "train", Command: []string{"run", "{host}"},
 			Env: map[string]string{"A": "b"}, Secrets: []string{"KEY"}, Revision: "r1",
 			Outputs: []string{"out"}, Timeout: time.Hour, Grace: 10 * time.Second,
-			Metrics: []metric.Rule{{Name: "loss", Pattern: "loss (.*)"}}, GPUs: task.GPUs{Count: 0.5, Memory: 12e9, Name: "A100"},
-		}, Attempts: []task.Attempt{{Index: 42, Number: 2, Args: []string{"--lr=0.1"}}},
+			Metrics: []metric.Rule{{Name: "loss", Pattern: "loss (.*)"}}, Needs: task.Needs{
+				GPUs: task.GPUs{Count: 1, Share: true, Memory: 12e9, Name: "A100"}, CPUs: 4,
+				Memory: 16e9, On: map[string]string{"disk": "fast"}},
+		}, Slots: 4, AtATime: 2, Reserved: true, Attempts: []task.Attempt{{Index: 42, Number: 2,
+			Args: []string{"--lr=0.1"}, Share: 0.5,
+			Devices: []task.Device{{UUID: "GPU-1", Index: "0", Name: "L4"}}}},
 			Follow: true, Edition: "e"},
 		"control": &task.Control{Version: task.Version, Kind: task.StopControl, Sweep: "train-1",
 			Index: 42, Attempt: 2, Off: true, Reason: "superseded"},
 		"heartbeat": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i",
 			Host: "gpu1", Slots: 2, Draining: true, Refuses: "why", Program: "v1",
-			GPUs: []task.GPU{{UUID: "GPU-1", Name: "NVIDIA A100", Memory: 1 << 36, Split: true,
+			SlotsChosen: true, CPUs: 8, Memory: 1 << 36, Labels: map[string]string{"disk": "fast"},
+			GPUs: []task.GPU{{UUID: "GPU-1", Index: "0", Name: "NVIDIA A100", Memory: 1 << 36, Split: true,
 				Used: 1 << 30, Utilization: 50, Given: 0.5,
 				Unavailable: "it does not answer", Broken: true}},
 			GPUFault: "nvidia-smi does not answer",

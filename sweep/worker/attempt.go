@@ -84,16 +84,20 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 	metrics.files = w.followFiles(i, ws, metrics)
 	defer metrics.files.close()
 	w.starts.record(slot, w.scheduler.start(i, task.Start{Host: w.o.Host, Slot: slot,
-		GPUs: i.gpus.UUIDs(), Resumed: ws.Resumed, Image: w.o.Image}))
+		Resumed: ws.Resumed, Image: w.o.Image}))
 	finish := func(exit process.Exit) task.Outcome {
 		kept := errors.Join(exit.OutputErr, stdout.end(), stderr.end())
-		if noSpace(kept) && w.scheduler.setNoSpace(w.noSpaceReason()) {
+		o := outcome(exit, j.recipe.Timeout)
+		full := w.failedFull(&o)
+		if (full || noSpace(kept)) && w.scheduler.setNoSpace(w.noSpaceReason()) {
 			w.attempts.Go(func() { w.pauseForSpace(ctx) }) // the end is not kept back by it
 		}
-		o := outcome(exit, j.recipe.Timeout)
 		metrics.files.end(o.Exited())
 		metrics.flush()
 		addReason(&o, exit, stdout, stderr)
+		if full {
+			o.Class, o.Reason = task.Stopped, w.noSpaceReason()+"; "+o.Reason
+		}
 		w.blameGPUs(ctx, i, &o)
 		o.Metrics, o.Stdout, o.Stderr = metrics.final(), stdout.out, stderr.out
 		o.Unmeasured, o.Thinned = metrics.files.problems(o.Class), metrics.series.Thinned()
@@ -154,13 +158,23 @@ func attemptFolders(dir, secrets string) []string {
 
 // startFailure returns the outcome of an attempt that could not start. If its definition names
 // something that does not exist, the task has failed: other hosts could not start it either. If the
-// disk of the outputs is full, the attempt is returned without being charged, like all others until
+// disk of the outputs is full, their folder was removed, or the project's files are not here, the
+// attempt is returned without being charged, like all others until
 // there is space. Any other error, such as another disk being full, is a fault of the host.
 func (w *Worker) startFailure(ctx context.Context, i item, err error) (o task.Outcome,
 	reported bool) {
 	if folder.IsRuleError(err) || argv.IsFault(err) {
 		reason := fmt.Sprintf("not started on %s: %v", w.o.Host, err)
 		return task.Outcome{Class: task.Error, Reason: reason}, false
+	}
+	if w.outputsRemoved() {
+		w.scheduler.returnRunning(i)
+		return o, true
+	}
+	if missing, is := errors.AsType[*MissingRevision](err); is && !w.o.SoleWorker {
+		w.noteMissing(ctx, missing)
+		w.scheduler.returnRunning(i)
+		return o, true
 	}
 	if !noSpace(err) || hasSpace(w.o.Outputs) {
 		return infraOutcome(err), false

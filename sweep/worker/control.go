@@ -84,9 +84,14 @@ func (w *Worker) restart(c task.Control) {
 	w.scheduler.retire()
 	w.beatNow()
 	if c.Now {
-		select {
-		case w.restartNow <- struct{}{}:
-		default: // it was asked before
-		}
+		w.endNow()
+	}
+}
+
+// endNow ends this process for a restart, and stops what it runs.
+func (w *Worker) endNow() {
+	select {
+	case w.restartNow <- struct{}{}:
+	default: // it was asked before
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/human"
+	"mlframework/sweep/task"
 )
 
 const (
@@ -23,12 +24,9 @@ const (
 // noSpace reports whether an error says that a disk or a quota is full.
 func noSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
-// NoSpaceReason is how the reason begins with which a worker without disk space accepts nothing.
-const NoSpaceReason = "no space left for outputs"
-
 // noSpaceReason returns why a worker without disk space accepts nothing.
 func (w *Worker) noSpaceReason() string {
-	return fmt.Sprintf(NoSpaceReason+" (%s on %s): free some disk space",
+	return fmt.Sprintf(task.NoSpaceReason+" (%s on %s): free some disk space",
 		human.Visible(w.o.Outputs), w.o.Host)
 }
 
@@ -45,6 +43,22 @@ func (w *Worker) pauseForSpace(ctx context.Context) {
 	}
 }
 
+// outputsRemoved reports whether the folder of the outputs was removed although it is mounted, as
+// it is in a container. Nothing can be written there until a new one is mounted, so that the worker
+// ends for a restart.
+func (w *Worker) outputsRemoved() bool {
+	var s unix.Stat_t
+	err := unix.Stat(w.o.Outputs, &s)
+	if !errors.Is(err, unix.ESTALE) && (err != nil || s.Nlink > 0) {
+		return false
+	}
+	w.o.Log.Error("the folder of outputs was removed: the worker exits to be restarted with a new "+
+		"one; in a cluster infrainit -f makes it", "folder", w.o.Outputs)
+	w.scheduler.retire()
+	w.endNow()
+	return true
+}
+
 // watchSpace resumes a worker whose disk was full once there is space.
 func (w *Worker) watchSpace(ctx context.Context) {
 	ticker := time.NewTicker(heartbeatInterval)
@@ -52,6 +66,7 @@ func (w *Worker) watchSpace(ctx context.Context) {
 	for {
 		select {
 		case <-ticker.C:
+			w.outputsRemoved()
 			if w.scheduler.outOfSpace() && hasSpace(w.o.Outputs) {
 				w.scheduler.setNoSpace("")
 				w.o.Log.Info("there is space for outputs again")
@@ -66,8 +81,7 @@ func (w *Worker) watchSpace(ctx context.Context) {
 // hasSpace reports whether files can be written to a folder again. Free bytes alone do not show a
 // quota or a lack of inodes.
 func hasSpace(folder string) bool {
-	total, free := disk(folder)
-	enough := min(minFreeBytes, total/minFreePart)
+	free, enough := freeSpace(folder)
 	if free < enough {
 		return false
 	}
@@ -80,6 +94,18 @@ func hasSpace(folder string) bool {
 	}
 	_, err = file.Write(make([]byte, min(enough, 64<<10)))
 	return errors.Join(err, file.Close(), os.Remove(file.Name())) == nil
+}
+
+// freeSpace returns the free space of a folder's file system, and below which it counts as full.
+func freeSpace(folder string) (free, enough int64) {
+	total, free := disk(folder)
+	return free, min(minFreeBytes, total/minFreePart)
+}
+
+// failedFull reports whether a program failed while the disk of the outputs was full.
+func (w *Worker) failedFull(o *task.Outcome) bool {
+	free, enough := freeSpace(w.o.Outputs)
+	return o.Class == task.Error && free < enough
 }
 
 // disk returns the size of the file system that a folder is on, or will be, and the space that

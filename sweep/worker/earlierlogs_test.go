@@ -57,7 +57,7 @@ func TestAnAttemptThatContinuesHasTheMetricsOfThoseBefore(t *testing.T) {
 			t.Errorf("attempt %d: %s %v; want %s", attempt+1, got, o.Unmeasured, want)
 		}
 		read, err := worker.MeasureTask(t.Context(), s.path(0, ""),
-			task.Measure{Metrics: b.Recipe.Metrics, Exited: o.Exited()})
+			task.Measure{Metrics: b.Recipe.Metrics, Exited: o.Exited()}, noRevision)
 		if diff := cmp.Diff(o.Metrics, metric.Final(read.Metrics)); diff != "" || err != nil {
 			t.Errorf("attempt %d, read again: %s %v", attempt+1, diff, err)
 		}
@@ -102,7 +102,8 @@ func TestLogsAreReadInTheOrderOfTheirAttempts(t *testing.T) {
 	}
 	for last := 5.0; last >= 0; last-- {
 		read, err := worker.MeasureTask(t.Context(), dir,
-			task.Measure{Metrics: []metric.Rule{{Name: "acc", Pattern: `acc=(\S+)`}}})
+			task.Measure{Metrics: []metric.Rule{{Name: "acc", Pattern: `acc=(\S+)`}}},
+			noRevision)
 		final := metric.Final(read.Metrics)
 		if v, _ := final.Get("acc"); v != last || err != nil {
 			t.Fatalf("the last value is %v %v, want %v", v, err, last)
@@ -149,7 +150,7 @@ func TestMetricsOfOutputThatWasCut(t *testing.T) {
 			s.send(b)
 			s.ended(0, 1)
 			_, err := worker.MeasureTask(t.Context(), s.path(0, ""),
-				task.Measure{Metrics: c.rules, Exited: true})
+				task.Measure{Metrics: c.rules, Exited: true}, noRevision)
 			if got := fmt.Sprint(err); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}

@@ -67,7 +67,8 @@ func expected(o Options) map[string]string {
 // the end of a task.
 const unbuffered = "PYTHONUNBUFFERED"
 
-// ompThreads limits the threads of numerical libraries. Unless set otherwise, it is cores / slots.
+// ompThreads limits the threads of numerical libraries. Unless set otherwise, it is the CPUs that
+// the task needs, or the cores divided by the tasks of its kind that run at a time.
 const ompThreads = "OMP_NUM_THREADS"
 
 var (
@@ -130,7 +131,8 @@ func (j *job) attemptEnviron(i item, slot, slots int, ws *folder.Workspace,
 		"ATTEMPT="+strconv.Itoa(i.attempt.Number),
 		"RESUMED="+again, "OUTPUT_DIR="+ws.Dir, "SLOT="+strconv.Itoa(slot), "PWD="+ws.Workdir)
 	if !j.ownThreads {
-		all = append(all, ompThreads+"="+strconv.Itoa(max(1, runtime.NumCPU()/slots)))
+		threads := cmp.Or(j.recipe.CPUs, max(1, runtime.NumCPU()/cmp.Or(i.atATime, slots)))
+		all = append(all, ompThreads+"="+strconv.Itoa(threads))
 	}
 	return all
 }

@@ -16,14 +16,14 @@ import (
 )
 
 // environment runs env and returns what it printed; twice lists names that came twice.
-func environment(t *testing.T, recipe func(*task.Recipe),
+func environment(t *testing.T, adapt func(*task.Batch),
 	change ...func(*worker.Options)) (vars map[string]string, twice []string) {
 	t.Helper()
 	s := newSite(t, nil, change...)
 	b := batch("", 7)
 	b.Recipe.Command, b.Attempts[0].Number = []string{"env"}, 3
-	if recipe != nil {
-		recipe(&b.Recipe)
+	if adapt != nil {
+		adapt(&b)
 	}
 	s.send(b)
 	if o := s.ended(7, 3); o.Class != task.Success {
@@ -54,8 +54,8 @@ func TestAnAttemptSeesExactlyThisEnvironment(t *testing.T) {
 		"SWEEP_ID=x", "TASK_ID=x", "TASK_INDEX=x", "ATTEMPT=x", "RESUMED=x", "OUTPUT_DIR=x",
 		"WORKER=x", "WORKER_PROCESS=x", "HOST=x", "SLOT=x",
 		"PWD=/x", "OLDPWD=/x", "PARAM_GAMMA=7", "DATA=inherited")
-	got, twice := environment(t, func(r *task.Recipe) {
-		r.Env = map[string]string{"DATA": "defined", "LANG": "", "NEW": "1"}
+	got, twice := environment(t, func(b *task.Batch) {
+		b.Recipe.Env = map[string]string{"DATA": "defined", "LANG": "", "NEW": "1"}
 	}, inherited, func(o *worker.Options) { o.Home = "/elsewhere" })
 	want := map[string]string{
 		"HOME": "/home/anna", "USER": "anna", "LOGNAME": "anna2", "LANG": "", "EMPTY": "",
@@ -98,9 +98,9 @@ func TestVariablePrecedence(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, twice := environment(t, func(r *task.Recipe) {
+			got, twice := environment(t, func(b *task.Batch) {
 				if name, value, ok := strings.Cut(c.defined, "="); ok {
-					r.Env = map[string]string{name: value}
+					b.Recipe.Env = map[string]string{name: value}
 				}
 			}, c.change)
 			if name, want, _ := strings.Cut(c.want, "="); got[name] != want || twice != nil {

@@ -5,13 +5,8 @@ import (
 	"strings"
 )
 
-const (
-	// visibleGPUs is the variable that restricts programs of CUDA to some GPUs.
-	visibleGPUs = "CUDA_VISIBLE_DEVICES"
-	// deviceOrder is the variable for the order in which CUDA numbers GPUs. By itself it takes the
-	// fastest first, which programs that read nvidia-smi do not expect.
-	deviceOrder = "CUDA_DEVICE_ORDER"
-)
+// visibleGPUs is the variable that restricts programs of CUDA to some GPUs.
+const visibleGPUs = "CUDA_VISIBLE_DEVICES"
 
 // lookupVariable returns the value of a variable, of which the last in a list counts.
 func lookupVariable(environ []string, name string) (value string, set bool) {
@@ -44,11 +39,5 @@ func withGPUs(environ, gpus []string) []string {
 	environ = slices.DeleteFunc(environ, func(v string) bool {
 		return slices.ContainsFunc(gpus, func(g string) bool { return nameOf(g) == nameOf(v) })
 	})
-	environ = append(environ, gpus...)
-	if value, _ := lookupVariable(gpus, visibleGPUs); value != "" {
-		if _, set := lookupVariable(environ, deviceOrder); !set {
-			environ = append(environ, deviceOrder+"=PCI_BUS_ID")
-		}
-	}
-	return environ
+	return append(environ, gpus...)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,32 +18,31 @@ const (
 	// gpuLockVariable is the variable that names the folder of the locks of GPUs. Attempts with
 	// GPUs have it empty: a run that one of them begins may use what its worker has locked.
 	gpuLockVariable = "MLFRAMEWORK_GPU_LOCKS"
-	// gpuLockFolder is that folder by default. All users have the same, whatever their TMPDIR is.
-	gpuLockFolder = "/tmp/mlframework-gpus"
 	// maxHolder is the length in bytes of the longest description of a holder that is shown: any
 	// user may have written it.
 	maxHolder = 160
 )
 
 // GPULockFolder returns the folder of the locks of GPUs that workers with an environment use, for
-// Options: the one of all users of this machine, unless MLFRAMEWORK_GPU_LOCKS names another. If
-// that is empty the result is, too: no GPU is locked.
+// Options: the one that all users of this machine can write to, unless MLFRAMEWORK_GPU_LOCKS names
+// another. If that is empty the result is, too: no GPU is locked.
 func GPULockFolder(environ []string) string {
 	if folder, set := lookupVariable(environ, gpuLockVariable); set {
 		return folder
 	}
-	return gpuLockFolder
+	return memoryFolder
 }
 
 // gpuLocks are the locks of the GPUs that attempts of this worker use: one file each, in a folder
-// that workers of all users share. They keep a GPU from other workers while its memory does not
+// that all users can write to. They keep a GPU from other workers while its memory does not
 // tell yet that it is in use. Only holders may be called concurrently.
 type gpuLocks struct {
-	folder string // "": nothing is locked
-	holder string // written into the files
-	held   map[string]*Lock
-	fault  error // the first reason why a GPU could not be locked
-	told   bool  // it was logged
+	folder  string // "": nothing is locked
+	holder  string // written into the files
+	ignored bool   // what others have locked is used, too
+	held    map[string]*Lock
+	fault   error // the first reason why a GPU could not be locked
+	told    bool  // it was logged
 }
 
 // lockMaking is how long the process that makes a lock file may take to let other users open it.
@@ -56,16 +56,20 @@ func (l *gpuLocks) acquire(uuids []string) (uuid string, inUse *InUse) {
 		return "", nil
 	}
 	for n, uuid := range uuids {
-		lock, err := lockShared(l.folder, gpuLockName(uuid), l.holder)
+		lock, err := lockShared(l.path(uuid), l.holder)
 		if l.fault == nil && errors.Is(err, fs.ErrPermission) { // another user may be making it
 			time.Sleep(lockMaking)
-			lock, err = lockShared(l.folder, gpuLockName(uuid), l.holder)
+			lock, err = lockShared(l.path(uuid), l.holder)
 		}
 		if err == nil {
 			l.held[uuid] = lock
 			continue
 		}
-		if inUse, is := errors.AsType[*InUse](err); is {
+		inUse, is := errors.AsType[*InUse](err)
+		switch {
+		case is && l.ignored:
+			continue
+		case is:
 			for _, before := range uuids[:n] {
 				l.releaseOne(before)
 			}
@@ -94,15 +98,28 @@ func (l *gpuLocks) releaseOne(uuid string) {
 	}
 }
 
-// holders returns who has the locks of the devices of a report, by UUID, this worker included: a
-// file that is read each day is not removed from /tmp as an old one.
+// renew locks again what is locked by files that are no longer there: where a user has logged out,
+// systemd removes the user's files from /dev/shm (RemoveIPC).
+func (l *gpuLocks) renew() {
+	for uuid, lock := range l.held {
+		if lock.isNamed() {
+			continue
+		}
+		if again, err := lockShared(l.path(uuid), l.holder); err == nil {
+			_ = lock.Release()
+			l.held[uuid] = again
+		}
+	}
+}
+
+// holders returns who has the locks of the devices of a report, by UUID, this worker included.
 func (l *gpuLocks) holders(r nvdocker.Report) map[string]string {
 	all := map[string]string{}
-	if l.folder == "" {
+	if l.folder == "" || l.ignored {
 		return all
 	}
 	for _, d := range nvdocker.Devices(r.GPUs) {
-		holder := Holder(l.folder + "/" + gpuLockName(d.UUID))
+		holder := Holder(l.path(d.UUID))
 		text := strings.ToValidUTF8(holder[:min(len(holder), maxHolder)], "")
 		if holder != "" && text == "" {
 			text = "another program"
@@ -112,27 +129,23 @@ func (l *gpuLocks) holders(r nvdocker.Report) map[string]string {
 	return all
 }
 
-// gpuLockName returns the name of the lock file of a device. UUIDs are what a program printed; old
-// drivers' of instances contain slashes.
-func gpuLockName(uuid string) string {
-	return strings.Map(func(r rune) rune {
+// path returns the path of a device's lock file. UUIDs are what a program printed; old drivers' of
+// instances contain slashes.
+func (l *gpuLocks) path(uuid string) string {
+	name := strings.Map(func(r rune) rune {
 		if r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
 			return r
 		}
 		return '_'
-	}, uuid[:min(len(uuid), 128)]) + ".lock"
+	}, uuid[:min(len(uuid), 128)])
+	return filepath.Join(l.folder, "mlframework-gpu-"+name+".lock")
 }
 
-// lockShared locks a file in a folder that all users can write to, without waiting. It makes both
-// if needed. The error is *InUse if another process holds the lock.
-func lockShared(folder, name, holder string) (*Lock, error) {
-	at, err := openSharedFolder(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(at)
+// lockShared locks a file that all users can lock, without waiting, and makes it if needed. The
+// error is *InUse if another process holds the lock.
+func lockShared(path, holder string) (*Lock, error) {
 	for again := true; ; again = false {
-		file, err := openSharedFile(at, folder, name)
+		file, err := openShared(path)
 		if err != nil {
 			return nil, err
 		}
@@ -141,59 +154,38 @@ func lockShared(folder, name, holder string) (*Lock, error) {
 			file.Close()
 			return nil, err
 		}
-		var opened, named unix.Stat_t
-		if again && (unix.Fstat(int(file.Fd()), &opened) != nil || unix.Fstatat(at, name, &named,
-			unix.AT_SYMLINK_NOFOLLOW) != nil || opened.Ino != named.Ino) {
-			_ = lock.Release() // it was removed in between, as old files of /tmp are
+		if again && !lock.isNamed() {
+			_ = lock.Release() // it was removed in between
 			continue
 		}
 		return lock, nil
 	}
 }
 
-// openSharedFolder opens a folder that all users can write to. What somebody else put in its place
-// is not followed.
-func openSharedFolder(path string) (fd int, err error) {
-	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW
-	if fd, err = openFD(unix.AT_FDCWD, path, flags, 0); !errors.Is(err, fs.ErrNotExist) {
-		return fd, err
-	}
-	switch err = os.Mkdir(path, 0o777); {
-	case err == nil:
-		err = os.Chmod(path, 0o777|os.ModeSticky) // whatever the umask is
-	case errors.Is(err, fs.ErrExist):
-		err = nil // another process has made it
-	}
-	if err != nil {
-		return -1, err
-	}
-	return openFD(unix.AT_FDCWD, path, flags, 0)
-}
-
-// openSharedFile opens a lock file in an open folder that all users can write to. The system may
-// refuse O_CREAT there for a file of somebody else (fs.protected_regular), so that it is tried only
-// where there is none.
-func openSharedFile(at int, folder, name string) (*os.File, error) {
-	const flags = unix.O_RDWR | unix.O_NOFOLLOW | unix.O_NONBLOCK
-	fd, err := openFD(at, name, flags, 0)
+// openShared opens a lock file in a folder that all users can write to. The system may refuse
+// O_CREAT there for a file of somebody else (fs.protected_regular), so that it is tried only where
+// there is none.
+func openShared(path string) (*os.File, error) {
+	const flags = os.O_RDWR | unix.O_NOFOLLOW | unix.O_NONBLOCK
+	file, err := os.OpenFile(path, flags, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		if fd, err = openFD(at, name, flags|unix.O_CREAT|unix.O_EXCL, 0o666); err == nil {
-			_ = unix.Fchmod(fd, 0o666) // whatever the umask is; else others go without the lock
+		if file, err = os.OpenFile(path, flags|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
+			_ = file.Chmod(0o666) // whatever the umask is; else others go without the lock
 		} else if errors.Is(err, fs.ErrExist) {
-			fd, err = openFD(at, name, flags, 0)
+			file, err = os.OpenFile(path, flags, 0)
 		}
 	}
-	path := folder + "/" + name
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, errors.Unwrap(err))
+		return nil, err
 	}
 	var s unix.Stat_t
 	// a second name of a file would have the holder written into what somebody else chose
-	if err := unix.Fstat(fd, &s); err != nil || s.Mode&unix.S_IFMT != unix.S_IFREG || s.Nlink > 1 {
-		unix.Close(fd)
+	if err := unix.Fstat(int(file.Fd()), &s); err != nil || s.Mode&unix.S_IFMT != unix.S_IFREG ||
+		s.Nlink > 1 {
+		file.Close()
 		return nil, errors.Join(err, fmt.Errorf("%s is not a lock file", path))
 	}
-	return os.NewFile(uintptr(fd), path), nil
+	return file, nil
 }
 
 // newGPULockFault returns why GPUs cannot be locked; nil if they can, or it was told before.

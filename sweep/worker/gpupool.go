@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +21,8 @@ const (
 	gpuFresh = time.Second
 )
 
-// gpuPool decides which GPUs attempts get. It is pure: what GPUs there are and how they are comes
-// with reports, and time is a parameter.
+// gpuPool decides when attempts can start on the GPUs that the master chose for them. It is pure:
+// what GPUs there are and how they are comes with reports, and time is a parameter.
 //
 // Looks at the GPUs are numbered in the order in which they begin. A GPU whose last share was
 // released is given out again only after a look that began later has found it free, because the
@@ -70,6 +69,7 @@ type gpuTrouble struct {
 	reason string // for people
 	broken bool   // it has to answer for a while before attempts get it again
 	busy   bool   // others use it
+	held   bool   // another process on this machine has its lock
 }
 
 // gpuChange is a device that attempts do not get any more, or get again.
@@ -113,7 +113,11 @@ func (p *gpuPool) update(r nvdocker.Report, look int, now time.Time) (changes []
 			found := p.gpuReason(g, p.inUse(before, g.UUID, look))
 			if holder := p.holders[d.UUID]; holder != "" && !found.broken &&
 				!p.mayBeOurs(have, look) {
-				found = gpuTrouble{reason: "busy: " + holder, busy: true}
+				found = gpuTrouble{reason: "busy: " + holder, busy: true, held: true}
+			}
+			if have.denied && found.reason == "" { // its holder has no name
+				found = gpuTrouble{reason: "busy: another program has its lock", busy: true,
+					held: true}
 			}
 			have.judge(found, now)
 			have.denied = false
@@ -233,7 +237,7 @@ func (p *gpuPool) deny(uuid string) {
 	}
 }
 
-// take gives an attempt devices that assign of a gpuRound chose.
+// take gives an attempt devices, as ready returned them.
 func (p *gpuPool) take(k key, a nvdocker.Assignment) {
 	if len(a.Devices) > 0 {
 		p.given[k] = a
@@ -266,33 +270,62 @@ func (p *gpuPool) failure(a nvdocker.Assignment) string {
 	return ""
 }
 
-// lacks reports whether a need cannot be met: never, or not by the GPUs that attempts get, and this
-// for gpuPatience.
-func (p *gpuPool) lacks(need nvdocker.Need, now time.Time) bool {
-	if !p.known || need.Count == 0 {
-		return false
+// find returns the devices of an attempt as they are now; ok is false if one is not listed any
+// more.
+func (p *gpuPool) find(a task.Attempt) (all []*gpuDevice, ok bool) {
+	for _, d := range a.Devices {
+		i := indexDevice(p.devices, d.UUID)
+		if i < 0 {
+			return nil, false
+		}
+		all = append(all, &p.devices[i])
 	}
-	_, err := nvdocker.Assign(p.usable(func(d gpuDevice) bool {
-		return d.reason == "" || now.Sub(d.outSince) < gpuPatience
-	}), nil, need)
-	return errors.Is(err, nvdocker.ErrNever)
+	return all, true
 }
 
-// usable returns the devices that match.
-func (p *gpuPool) usable(matches func(gpuDevice) bool) (all []nvdocker.Device) {
-	for _, d := range p.devices {
-		if matches(d) {
-			all = append(all, d.Device)
-		}
+// lost reports whether an attempt cannot have its devices: one is gone, is broken, or others use it,
+// which may be a program that is about to end, for gpuPatience.
+func (p *gpuPool) lost(a task.Attempt, now time.Time) bool {
+	if !p.known || len(a.Devices) == 0 {
+		return false
 	}
-	return all
+	devices, there := p.find(a)
+	return !there || slices.ContainsFunc(devices, func(d *gpuDevice) bool {
+		return d.reason != "" && (!d.busy || d.held || now.Sub(d.outSince) >= gpuPatience)
+	})
 }
+
+// ready returns the devices of an attempt if it can start on them now. Stale says that it could, but
+// for a look at them that is too old.
+func (p *gpuPool) ready(a task.Attempt, now time.Time) (is nvdocker.Assignment, ok, stale bool) {
+	if len(a.Devices) == 0 {
+		return is, true, false
+	}
+	devices, there := p.find(a)
+	if !p.known || !there {
+		return is, false, false
+	}
+	for _, d := range devices {
+		share := p.share(d.UUID)
+		if d.reason != "" || d.denied || d.unchecked || share+a.Share > 1+shareTolerance {
+			return is, false, false
+		}
+		stale = stale || share == 0 && now.Sub(d.seen) >= gpuFresh
+		is.Devices = append(is.Devices, d.Device)
+	}
+	is.Share = a.Share
+	return is, !stale, stale
+}
+
+// shareTolerance is how far sums of shares may be off: three thirds are one.
+const shareTolerance = 1e-9
 
 // describe returns the devices as heartbeats list them.
 func (p *gpuPool) describe() (all []task.GPU) {
 	for _, d := range p.devices {
-		all = append(all, task.GPU{UUID: d.UUID, Name: gpuName(d.Name), Memory: max(0, d.Memory),
-			Split: d.Split, Used: d.used, Utilization: min(d.utilization, 100),
+		all = append(all, task.GPU{UUID: d.UUID, Index: d.Number, Name: gpuName(d.Name),
+			Memory: max(0, d.Memory),
+			Split:  d.Split, Used: d.used, Utilization: min(d.utilization, 100),
 			Given: p.share(d.UUID), Unavailable: d.reason, Broken: d.reason != "" && !d.busy})
 	}
 	return all
@@ -318,52 +351,4 @@ func gpuName(name string) string {
 
 func indexDevice(all []gpuDevice, uuid string) int {
 	return slices.IndexFunc(all, func(d gpuDevice) bool { return d.UUID == uuid })
-}
-
-// gpuRound assigns devices to attempts in the order of their arrival. An attempt that has to wait
-// for devices which other attempts have keeps later ones from all devices that it could get:
-// otherwise small needs would starve large ones. The zero value with a pool and a time is ready to
-// use.
-type gpuRound struct {
-	pool *gpuPool
-	now  time.Time
-	// needs that have to wait for attempts to end, or for a look
-	waiting []nvdocker.Need
-	// the latest look at devices that could be used is too old: another should begin
-	stale bool
-}
-
-// assign returns devices for the next attempt; ok is false while it has to wait. Call take with
-// what is used.
-func (r *gpuRound) assign(need nvdocker.Need) (a nvdocker.Assignment, ok bool) {
-	if need.Count == 0 {
-		return a, true
-	}
-	if !r.pool.known || slices.Contains(r.waiting, need) {
-		return a, false
-	}
-	devices, used := r.pool.usable(func(d gpuDevice) bool {
-		return d.reason == "" && !d.denied
-	}), map[string]float64{}
-	for _, d := range r.pool.devices {
-		used[d.UUID] = r.pool.share(d.UUID)
-		if d.unchecked || slices.ContainsFunc(r.waiting,
-			func(n nvdocker.Need) bool { return n.Matches(d.Device) }) {
-			used[d.UUID] = 1
-		}
-	}
-	a, err := nvdocker.Assign(devices, used, need)
-	old := err == nil && slices.ContainsFunc(a.Devices, r.old)
-	if old || errors.Is(err, nvdocker.ErrBusy) {
-		r.waiting = append(r.waiting, need)
-	}
-	r.stale = r.stale || old
-	return a, err == nil && !old
-}
-
-// old reports whether others may use a device since the latest look at it. What attempts have a
-// share of is theirs.
-func (r *gpuRound) old(d nvdocker.Device) bool {
-	i := indexDevice(r.pool.devices, d.UUID)
-	return r.pool.share(d.UUID) == 0 && r.now.Sub(r.pool.devices[i].seen) >= gpuFresh
 }

@@ -29,26 +29,36 @@ func (p *GPUPool) Update(r nvdocker.Report, look int, now time.Time) map[string]
 	return changes
 }
 
-// NeedOf is what an attempt needs.
-type NeedOf struct {
+// On is an attempt with its devices.
+type On struct {
 	Attempt int64
-	nvdocker.Need
+	UUIDs   []string
+	Share   float64
 }
 
-// Start starts the attempts that can start, in their order, and returns what each of them gets;
-// stale is that of the round.
-func (p *GPUPool) Start(now time.Time, waiting ...NeedOf) (started map[int64][]string,
-	stale bool) {
-	started = map[int64][]string{}
-	round := gpuRound{pool: &p.gpuPool, now: now}
+func (o On) attempt() (a task.Attempt) {
+	a.Share = o.Share
+	for _, uuid := range o.UUIDs {
+		a.Devices = append(a.Devices, task.Device{UUID: uuid})
+	}
+	return a
+}
+
+// Start starts the attempts that can start, in their order, and returns which; stale says that one
+// could but for a look that is too old.
+func (p *GPUPool) Start(now time.Time, waiting ...On) (started []int64, stale bool) {
 	for _, w := range waiting {
-		if a, ok := round.assign(w.Need); ok {
+		a, ok, old := p.ready(w.attempt(), now)
+		if stale = stale || old; ok {
 			p.take(key{index: w.Attempt}, a)
-			started[w.Attempt] = a.UUIDs()
+			started = append(started, w.Attempt)
 		}
 	}
-	return started, round.stale
+	return started, stale
 }
+
+// Lost is lost.
+func (p *GPUPool) Lost(o On, now time.Time) bool { return p.lost(o.attempt(), now) }
 
 // Unshared is unshared, for all devices with these UUIDs.
 func (p *GPUPool) Unshared(uuids ...string) []string {
@@ -67,9 +77,6 @@ func (p *GPUPool) SetHolders(holders map[string]string) { p.holders = holders }
 
 // Release is release.
 func (p *GPUPool) Release(attempt int64) bool { return p.release(key{index: attempt}) }
-
-// Lacks is lacks.
-func (p *GPUPool) Lacks(need nvdocker.Need, now time.Time) bool { return p.lacks(need, now) }
 
 // Describe is describe.
 func (p *GPUPool) Describe() []task.GPU { return p.describe() }

@@ -61,7 +61,7 @@ type pool struct {
 }
 
 // Start starts attempts just after the latest look.
-func (p *pool) Start(waiting ...worker.NeedOf) map[int64][]string {
+func (p *pool) Start(waiting ...worker.On) []int64 {
 	started, _ := p.GPUPool.Start(p.now, waiting...)
 	return started
 }
@@ -85,59 +85,35 @@ func (p *pool) reasons() map[string]string {
 	return all
 }
 
-func need(attempt int64, count float64) worker.NeedOf {
-	return worker.NeedOf{Attempt: attempt, Need: nvdocker.Need{Count: count}}
+// on is an attempt that has a share of GPUs.
+func on(attempt int64, share float64, uuids ...string) worker.On {
+	return worker.On{Attempt: attempt, UUIDs: uuids, Share: share}
 }
 
-func needNamed(attempt int64, count float64, name string) worker.NeedOf {
-	n := need(attempt, count)
-	n.Name = name
-	return n
-}
-
-func TestAssignInOrder(t *testing.T) {
+func TestAttemptsStartOnTheirGPUs(t *testing.T) {
 	t.Parallel()
-	type got = map[int64][]string
-	mixed := gpus(gpu(0, named("A100")), gpu(1, named("T4")))
 	for _, c := range []struct {
-		name     string
-		report   nvdocker.Report
-		runs     []worker.NeedOf // before
-		waits    []worker.NeedOf
-		want     got
-		released []int64
-		then     got // once these are released, and the GPUs were looked at
+		name   string
+		report nvdocker.Report
+		runs   []worker.On // before
+		waits  []worker.On
+		want   []int64
+		then   []int64 // once those are released, and the GPUs were looked at
 	}{
 		{"one each", gpus(gpu(0), gpu(1)), nil,
-			[]worker.NeedOf{need(1, 1), need(2, 1), need(3, 1)},
-			got{1: {"GPU-0"}, 2: {"GPU-1"}}, []int64{2}, got{3: {"GPU-1"}}},
-		{"halves fill one first", gpus(gpu(0), gpu(1)), nil,
-			[]worker.NeedOf{need(1, 0.5), need(2, 0.5), need(3, 0.5)},
-			got{1: {"GPU-0"}, 2: {"GPU-0"}, 3: {"GPU-1"}}, nil, got{}},
-		{"those without a need pass", gpus(gpu(0)), []worker.NeedOf{need(1, 1)},
-			[]worker.NeedOf{need(2, 1), need(3, 0), need(4, 1)}, got{3: nil}, []int64{1},
-			got{2: {"GPU-0"}}},
-		{"several are not starved by ones", gpus(gpu(0), gpu(1)),
-			[]worker.NeedOf{need(1, 1), need(2, 1)},
-			[]worker.NeedOf{need(3, 2), need(4, 1), need(5, 0.5)}, got{}, []int64{1}, got{}},
-		{"whole ones are not starved by shares", gpus(gpu(0)), []worker.NeedOf{need(1, 0.5)},
-			[]worker.NeedOf{need(2, 1), need(3, 0.5)}, got{}, []int64{1},
-			got{2: {"GPU-0"}}},
-		{"who needs others is not kept", mixed, []worker.NeedOf{needNamed(1, 1, "a100")},
-			[]worker.NeedOf{needNamed(2, 1, "a100"), needNamed(3, 1, "t4"), need(4, 1)},
-			got{3: {"GPU-1"}}, []int64{1}, got{2: {"GPU-0"}}},
-		{"who takes any keeps the rest", mixed,
-			[]worker.NeedOf{need(1, 1), need(2, 1)},
-			[]worker.NeedOf{need(3, 1), needNamed(4, 1, "t4")}, got{}, []int64{2},
-			got{3: {"GPU-1"}}},
-		{"what can never be met keeps nobody", gpus(gpu(0)), nil,
-			[]worker.NeedOf{need(1, 2), needNamed(2, 1, "h100"), need(3, 1)},
-			got{3: {"GPU-0"}}, nil, got{}},
-		{"what is in use by others keeps nobody", gpus(gpu(0), gpu(1, busy)), nil,
-			[]worker.NeedOf{need(1, 2), need(2, 1)}, got{2: {"GPU-0"}}, nil, got{}},
-		{"a split one is no whole one of several", gpus(gpu(0), gpu(1, split)), nil,
-			[]worker.NeedOf{need(1, 2), need(2, 1), need(3, 1), need(4, 1), need(5, 1)},
-			got{2: {"MIG-1-0"}, 3: {"MIG-1-1"}, 4: {"GPU-0"}}, nil, got{}},
+			[]worker.On{on(1, 1, "GPU-0"), on(2, 1, "GPU-1"), on(3, 1, "GPU-1")}, []int64{1, 2},
+			[]int64{3}},
+		{"shares", gpus(gpu(0)), nil, []worker.On{on(1, 1./3, "GPU-0"), on(2, 1./3, "GPU-0"),
+			on(3, 1./3, "GPU-0"), on(4, 1./3, "GPU-0")}, []int64{1, 2, 3}, []int64{4}},
+		{"those without GPUs pass", gpus(gpu(0)), []worker.On{on(1, 1, "GPU-0")},
+			[]worker.On{on(2, 1, "GPU-0"), on(3, 0)}, []int64{3}, []int64{2}},
+		{"all or none", gpus(gpu(0), gpu(1)), []worker.On{on(1, 1, "GPU-0")},
+			[]worker.On{on(2, 1, "GPU-0", "GPU-1"), on(3, 0.5, "GPU-1")}, []int64{3}, []int64{2}},
+		{"in use by others", gpus(gpu(0), gpu(1, busy)), nil,
+			[]worker.On{on(1, 1, "GPU-1"), on(2, 1, "GPU-0")}, []int64{2}, nil},
+		{"not there", gpus(gpu(0)), nil, []worker.On{on(1, 1, "GPU-7")}, nil, nil},
+		{"an instance", gpus(gpu(1, split)), nil,
+			[]worker.On{on(1, 1, "MIG-1-0"), on(2, 1, "GPU-1")}, []int64{1}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPool(c.report)
@@ -148,17 +124,16 @@ func TestAssignInOrder(t *testing.T) {
 			if diff := cmp.Diff(c.want, started); diff != "" {
 				t.Error(diff)
 			}
-			waits := slices.DeleteFunc(c.waits, func(n worker.NeedOf) bool {
-				_, is := started[n.Attempt]
-				return is
+			waits := slices.DeleteFunc(c.waits, func(o worker.On) bool {
+				return slices.Contains(started, o.Attempt)
 			})
-			for _, attempt := range c.released {
+			for _, o := range slices.Concat(c.runs, c.waits) {
+				p.Release(o.Attempt)
+			}
+			for _, attempt := range started {
 				p.Release(attempt)
 			}
 			p.look(c.report)
-			if c.then == nil {
-				c.then = got{}
-			}
 			if diff := cmp.Diff(c.then, p.Start(waits...)); diff != "" {
 				t.Errorf("then: %s", diff)
 			}
@@ -171,7 +146,7 @@ func TestReasons(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		runs   []worker.NeedOf
+		runs   []worker.On
 		report nvdocker.Report
 		want   map[string]string
 	}{
@@ -181,26 +156,27 @@ func TestReasons(t *testing.T) {
 			map[string]string{"GPU-0": "busy: 6.0 GB in use", "GPU-1": ""}},
 		{"a desktop", nil, gpus(gpu(0, func(g *nvdocker.GPU) { g.Used = 200 << 20 }), gpu(1)),
 			map[string]string{"GPU-0": "", "GPU-1": ""}},
-		{"ours", []worker.NeedOf{need(1, 0.5)}, gpus(gpu(0, busy), gpu(1)),
+		{"ours", []worker.On{on(1, 0.5, "GPU-0")}, gpus(gpu(0, busy), gpu(1)),
 			map[string]string{"GPU-0": "", "GPU-1": ""}},
-		{"ours, in a container", []worker.NeedOf{need(1, 1)}, gpus(gpu(0, filled), gpu(1)),
+		{"ours, in a container", []worker.On{on(1, 1, "GPU-0")}, gpus(gpu(0, filled), gpu(1)),
 			map[string]string{"GPU-0": "", "GPU-1": ""}},
-		{"ECC", []worker.NeedOf{need(1, 1)},
+		{"ECC", []worker.On{on(1, 1, "GPU-0")},
 			gpus(gpu(0, filled, func(g *nvdocker.GPU) { g.Errors = 2 }), gpu(1)),
 			map[string]string{"GPU-0": "GPU 0: its memory had 2 uncorrected errors (ECC)",
 				"GPU-1": ""}},
-		{"lost", []worker.NeedOf{need(1, 1)}, gpus(gpu(1), gpu(0, lost)),
+		{"lost", []worker.On{on(1, 1, "GPU-0")}, gpus(gpu(1), gpu(0, lost)),
 			map[string]string{"GPU-1": "",
 				"GPU-0": "GPU 0000:00:00.0 does not answer: GPU is lost"}},
 		{"gone", nil, gpus(gpu(0)),
 			map[string]string{"GPU-0": "", "GPU-1": "it does not answer any more"}},
-		{"the driver hangs", []worker.NeedOf{need(1, 1)}, hangs,
+		{"the driver hangs", []worker.On{on(1, 1, "GPU-0")}, hangs,
 			map[string]string{"GPU-0": "the driver hangs", "GPU-1": "the driver hangs"}},
 		{"one more", nil, gpus(gpu(0), gpu(1), gpu(2)),
 			map[string]string{"GPU-0": "", "GPU-1": "", "GPU-2": ""}},
 		{"split meanwhile", nil, gpus(gpu(0), gpu(1, split)),
 			map[string]string{"GPU-0": "", "MIG-1-0": "", "MIG-1-1": ""}},
 		{"control characters", nil, gpus(gpu(0, func(g *nvdocker.GPU) {
+			g.Used = 6 * gib
 			g.Processes = []nvdocker.Process{{PID: 4, Name: "a\x1b[2Jb\xff", Memory: -1}}
 		}), gpu(1)), map[string]string{"GPU-0": `busy: a\x1b[2Jb\xff (pid 4)`, "GPU-1": ""}},
 	} {
@@ -237,14 +213,14 @@ func TestReasons(t *testing.T) {
 func TestReleasedGPUIsLookedAt(t *testing.T) {
 	t.Parallel()
 	p := newPool(gpus(gpu(0)))
-	p.Start(need(1, 1))
+	p.Start(on(1, 1, "GPU-0"))
 	before := p.BeginLook()
 	if !p.Release(1) || p.Release(1) {
 		t.Error("a release tells whether there was something to release")
 	}
 	starts := func(want bool, when string) {
 		t.Helper()
-		got := p.Start(need(2, 0.5))
+		got := p.Start(on(2, 0.5, "GPU-0"))
 		if p.Release(2); (len(got) > 0) != want {
 			t.Errorf("%s: %v", when, got)
 		}
@@ -264,7 +240,7 @@ func TestReleasedGPUIsLookedAt(t *testing.T) {
 	starts(true, "when it is free")
 
 	p = newPool(gpus(gpu(0)))
-	p.Start(need(1, 0.5), need(3, 0.5))
+	p.Start(on(1, 0.5, "GPU-0"), on(3, 0.5, "GPU-0"))
 	p.Release(1)
 	starts(true, "while another share of it is in use")
 }
@@ -274,25 +250,24 @@ func TestReleasedGPUIsLookedAt(t *testing.T) {
 func TestOldLooks(t *testing.T) {
 	t.Parallel()
 	p := newPool(gpus(gpu(0), gpu(1)))
-	starts := func(when string, waits []worker.NeedOf, want map[int64][]string, wantStale bool) {
+	starts := func(when string, waits worker.On, want, wantStale bool) {
 		t.Helper()
-		got, stale := p.GPUPool.Start(p.now, waits...)
-		if diff := cmp.Diff(want, got); diff != "" || stale != wantStale {
-			t.Errorf("%s: stale %v %s", when, stale, diff)
+		got, stale := p.GPUPool.Start(p.now, waits)
+		if len(got) > 0 != want || stale != wantStale {
+			t.Errorf("%s: %v, stale %v", when, got, stale)
 		}
 	}
-	type got = map[int64][]string
 	p.now = p.now.Add(999 * time.Millisecond)
-	starts("fresh", []worker.NeedOf{need(1, 0.5)}, got{1: {"GPU-0"}}, false)
+	starts("fresh", on(1, 0.5, "GPU-0"), true, false)
 	p.now = p.now.Add(time.Millisecond)
-	starts("old", []worker.NeedOf{need(2, 0.5), need(3, 1), needNamed(4, 1, "h100")},
-		got{2: {"GPU-0"}}, true)
-	starts("what is ours is in use", []worker.NeedOf{need(5, 2)}, got{}, false)
+	starts("ours", on(2, 0.5, "GPU-0"), true, false)
+	starts("old", on(3, 1, "GPU-1"), false, true)
+	starts("what is ours is in use", on(5, 1, "GPU-0", "GPU-1"), false, false)
 	slow := p.BeginLook()
 	p.now = p.now.Add(20 * time.Second)
-	starts("while a look hangs", []worker.NeedOf{need(3, 1)}, got{}, true)
+	starts("while a look hangs", on(3, 1, "GPU-1"), false, true)
 	p.Update(gpus(gpu(0, busy), gpu(1)), slow, p.now)
-	starts("at its end", []worker.NeedOf{need(3, 1)}, got{3: {"GPU-1"}}, false)
+	starts("at its end", on(3, 1, "GPU-1"), true, false)
 }
 
 // A GPU that failed has to answer for a minute before it is given out again; one that was in use,
@@ -322,51 +297,58 @@ func TestGPUComesBack(t *testing.T) {
 	}
 }
 
-func TestLacks(t *testing.T) {
+// An attempt whose GPU is gone, broken or locked is returned at once, and one whose GPU others use
+// after a minute: that may be a program which is about to end.
+func TestLostGPUs(t *testing.T) {
 	t.Parallel()
-	of := func(n worker.NeedOf) nvdocker.Need { return n.Need }
-	p := newPool(gpus(gpu(0), gpu(1)))
-	p.Start(need(1, 2))
-	for n, want := range map[nvdocker.Need]bool{of(need(0, 0)): false, of(need(0, 2)): false,
-		of(need(0, 3)): true, {Count: 1, Memory: 80 * gib}: true,
-		of(needNamed(0, 1, "h100")): true} {
-		if p.Lacks(n, p.now) != want {
-			t.Errorf("%+v", n)
+	wants := on(1, 1, "GPU-0", "GPU-1")
+	for _, c := range []struct {
+		name    string
+		report  nvdocker.Report
+		holders map[string]string
+		want    time.Duration // after so long; negative: never
+	}{
+		{"free", gpus(gpu(0), gpu(1)), nil, -1}, {"gone", gpus(gpu(0)), nil, 0},
+		{"lost", gpus(gpu(0), gpu(1, lost)), nil, 0}, {"the driver hangs", hangs, nil, 0},
+		{"busy", gpus(gpu(0), gpu(1, busy)), nil, time.Minute},
+		{"locked", gpus(gpu(0), gpu(1)), map[string]string{"GPU-1": "another"}, 0},
+	} {
+		p := newPool(gpus(gpu(0), gpu(1)))
+		p.SetHolders(c.holders)
+		p.look(c.report)
+		if got := p.Lost(wants, p.now); got != (c.want == 0) {
+			t.Errorf("%s: at once: %v", c.name, got)
+		}
+		if got := p.Lost(wants, p.now.Add(time.Minute)); got != (c.want >= 0) {
+			t.Errorf("%s: after a minute: %v", c.name, got)
 		}
 	}
-	p.Release(1)
-	p.look(gpus(gpu(0), gpu(1, busy)))
-	two := of(need(0, 2))
-	if p.Lacks(two, p.now.Add(59*time.Second)) || !p.Lacks(two, p.now.Add(time.Minute)) {
-		t.Error("what others use is waited for, for a minute")
-	}
-	if p.Lacks(of(need(0, 1)), p.now.Add(time.Hour)) {
-		t.Error("another is there")
-	}
-	if worker.NewGPUPool().Lacks(two, p.now) {
+	if worker.NewGPUPool().Lost(wants, time.Now()) {
 		t.Error("it is not known yet which GPUs there are")
 	}
 }
 
-// Whatever happens, no more than all of a GPU is given out, attempts that need the same start in
-// their order, and at the end everything is as at the beginning.
+// Whatever happens, no more than all of a GPU is used, and at the end everything is as at the
+// beginning.
 func TestPoolKeepsItsPromises(t *testing.T) {
 	t.Parallel()
 	report := gpus(gpu(0), gpu(1, named("T4")), gpu(2, split), gpu(3))
-	needs := []nvdocker.Need{{Count: 1}, {Count: 0.5}, {Count: 1. / 3}, {Count: 1. / 7},
-		{Count: 2}, {Count: 3}, {}, {Count: 1, Name: "t4"}, {Count: 0.5, Name: "l4"}}
+	uuids := []string{"GPU-0", "GPU-1", "MIG-2-0", "MIG-2-1", "GPU-3", "GPU-9"}
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p := newPool(report)
 		shares := map[string]float64{}
-		var waits, runs []worker.NeedOf
-		had := map[int64][]string{}
+		var waits, runs []worker.On
 		next, looks := int64(0), []int{}
 		for range 150 {
 			switch r.IntN(5) {
 			case 0, 1:
 				next++
-				waits = append(waits, worker.NeedOf{Attempt: next, Need: needs[r.IntN(len(needs))]})
+				o := on(next, []float64{1, 1, 0.5, 1. / 3, 1. / 7}[r.IntN(5)])
+				for _, n := range r.Perm(len(uuids))[:r.IntN(3)] {
+					o.UUIDs = append(o.UUIDs, uuids[n])
+				}
+				waits = append(waits, o)
 			case 2:
 				looks = append(looks, p.BeginLook())
 			case 3:
@@ -383,7 +365,7 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 			case 4:
 				if len(runs) > 0 {
 					i := r.IntN(len(runs))
-					give(shares, runs[i], had, -1)
+					give(shares, runs[i], -1)
 					p.Release(runs[i].Attempt)
 					runs = slices.Delete(runs, i, i+1)
 				}
@@ -392,22 +374,14 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 				p.now = p.now.Add(time.Duration(r.IntN(60)) * time.Second)
 			}
 			started := p.Start(waits...)
-			for i := 0; i < len(waits); i++ {
-				w := waits[i]
-				uuids, is := started[w.Attempt]
-				if !is {
-					continue
+			waits = slices.DeleteFunc(waits, func(w worker.On) bool {
+				if !slices.Contains(started, w.Attempt) {
+					return false
 				}
-				if slices.ContainsFunc(waits[:i],
-					func(before worker.NeedOf) bool { return before.Need == w.Need }) {
-					t.Fatalf("seed %d: %v passes one that needs the same", seed, w)
-				}
-				had[w.Attempt] = uuids
-				give(shares, w, had, 1)
+				give(shares, w, 1)
 				runs = append(runs, w)
-				waits = slices.Delete(waits, i, i+1)
-				i--
-			}
+				return true
+			})
 			for _, d := range p.Describe() {
 				if shares[d.UUID] > 1+1e-6 || d.Given > 1 ||
 					max(d.Given-shares[d.UUID], shares[d.UUID]-d.Given) > 1e-6 {
@@ -425,15 +399,15 @@ func TestPoolKeepsItsPromises(t *testing.T) {
 		if diff := cmp.Diff(newPool(report).Describe(), p.Describe()); diff != "" {
 			t.Fatalf("seed %d: %s", seed, diff)
 		}
-		if started := p.Start(need(-1, 3)); len(started) != 1 {
+		if started := p.Start(on(-1, 1, uuids[:5]...)); len(started) != 1 {
 			t.Fatalf("seed %d: not everything is free at the end", seed)
 		}
 	}
 }
 
 // give books what an attempt has.
-func give(shares map[string]float64, w worker.NeedOf, had map[int64][]string, sign float64) {
-	for _, uuid := range had[w.Attempt] {
-		shares[uuid] += sign * min(1, w.Count)
+func give(shares map[string]float64, o worker.On, sign float64) {
+	for _, uuid := range o.UUIDs {
+		shares[uuid] += sign * o.Share
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -66,7 +68,7 @@ type programs struct {
 }
 
 func (p *programs) run(ctx context.Context, spec process.Spec) process.Exit {
-	id, list := variable(spec.Env, "TASK_INDEX"), variable(spec.Env, "CUDA_VISIBLE_DEVICES")
+	id, list := variable(spec.Env, "TASK_INDEX"), variable(spec.Env, "GPU_UUIDS")
 	var all []string
 	if list != "" {
 		all = strings.Split(list, ",")
@@ -138,10 +140,25 @@ func onCards(t *testing.T, r nvdocker.Report, test func(*testing.T, *site, *card
 	})
 }
 
-// needing returns a batch whose tasks need GPUs.
-func needing(count float64, indexes ...int64) task.Batch {
+// using returns a batch whose tasks each have a share of the same GPUs, "GPU-0 GPU-1".
+func using(share float64, uuids string, indexes ...int64) task.Batch {
 	b := batch("", indexes...)
-	b.Recipe.GPUs = task.GPUs{Count: count}
+	b.Slots, b.Reserved, b.Recipe.GPUs = 1, true, task.GPUs{Count: share}
+	for i := range b.Attempts {
+		b.Attempts[i].Share = share
+		for _, uuid := range strings.Fields(uuids) {
+			b.Attempts[i].Devices = append(b.Attempts[i].Devices, task.Device{UUID: uuid})
+		}
+	}
+	return b
+}
+
+// each returns a batch whose tasks have a GPU each: the first has GPU-0.
+func each(indexes ...int64) task.Batch {
+	b := using(1, "", indexes...)
+	for i := range b.Attempts {
+		b.Attempts[i].Devices = []task.Device{{UUID: fmt.Sprintf("GPU-%d", i)}}
+	}
 	return b
 }
 
@@ -155,28 +172,36 @@ func (p *programs) running(t *testing.T, when string, want ...string) {
 
 func TestEachAttemptHasItsGPU(t *testing.T) {
 	onCards(t, gpus(gpu(0), gpu(1)), func(t *testing.T, s *site, c *cards, p *programs) {
-		s.send(needing(1, 0, 1, 2, 3))
+		s.send(each(0, 1), each(2, 3))
 		p.running(t, "at first", "0: GPU-0", "1: GPU-1")
 		c.set(gpus(gpu(0, busy), gpu(1, busy))) // by the attempts
 		time.Sleep(30 * time.Second)
 		p.running(t, "later", "0: GPU-0", "1: GPU-1")
 		c.set(gpus(gpu(0), gpu(1)))
 		time.Sleep(30*time.Second + time.Millisecond)
-		now := p.now()
-		if len(now) != 2 || now[0][:3] != "2: " || now[1][:3] != "3: " {
-			t.Errorf("then: %q", now)
-		}
+		p.running(t, "then", "2: GPU-0", "3: GPU-1")
 		for i := range int64(4) {
 			s.ended(i, 1)
-			if e := s.seen(task.StartedEvent, i, 1); i >= 2 && (len(e.Start.GPUs) != 1 ||
-				!slices.Contains(now, fmt.Sprintf("%d: %s", i, e.Start.GPUs[0]))) {
-				t.Errorf("%d: %v", i, e.Start.GPUs)
-			}
 		}
 		if diff := cmp.Diff(map[string]int{"GPU-0": 1, "GPU-1": 1}, p.most); diff != "" {
 			t.Error(diff)
 		}
 	})
+}
+
+// Attempts with GPUs run beside those that have all slots, if nobody chose the slots, and take one
+// if somebody did.
+func TestSlotsOfAttemptsWithGPUs(t *testing.T) {
+	onCards(t, gpus(gpu(0), gpu(1), gpu(2)), func(t *testing.T, s *site, _ *cards, p *programs) {
+		free := each(4, 5, 6)
+		free.Slots = 0
+		s.send(batch("", 0, 1, 2, 3), free)
+		p.running(t, "at once", "0:", "1:", "2:", "3:", "4: GPU-0", "5: GPU-1", "6: GPU-2")
+		time.Sleep(time.Minute + time.Millisecond)
+		s.send(batch("", 7, 8, 9, 10), each(11, 12))
+		time.Sleep(time.Second)
+		p.running(t, "then", "11: GPU-0", "12: GPU-1", "7:", "8:")
+	}, func(o *worker.Options) { o.Slots = 4 })
 }
 
 // What an attempt left behind may still use its GPU: it is given out when that has ended.
@@ -189,7 +214,7 @@ func TestLeftoversKeepTheirGPU(t *testing.T) {
 		return process.Exit{}
 	}
 	onCards(t, gpus(gpu(0)), func(t *testing.T, s *site, _ *cards, _ *programs) {
-		s.send(needing(1, 0, 1))
+		s.send(using(1, "GPU-0", 0, 1))
 		time.Sleep(50 * time.Second)
 		if got := kinds(s.soFar()); slices.Contains(got, "started 1/1") {
 			t.Error(got)
@@ -204,9 +229,9 @@ func TestLeftoversKeepTheirGPU(t *testing.T) {
 
 func TestSharesOfAGPU(t *testing.T) {
 	onCards(t, gpus(gpu(0)), func(t *testing.T, s *site, c *cards, p *programs) {
-		quarters := needing(0.25, 2, 4)
+		quarters := using(0.25, "GPU-0", 2, 4)
 		quarters.Sweep = "train-2"
-		s.send(needing(0.5, 0, 1), quarters, batch("", 3))
+		s.send(using(0.5, "GPU-0", 0, 1), quarters, batch("", 3))
 		p.running(t, "at first", "0: GPU-0", "1: GPU-0", "3:")
 		c.set(gpus(gpu(0, busy))) // by the attempts
 		time.Sleep(6 * time.Second)
@@ -218,43 +243,11 @@ func TestSharesOfAGPU(t *testing.T) {
 	})
 }
 
-func TestSeveralGPUsAreNotStarved(t *testing.T) {
-	onCards(t, gpus(gpu(0), gpu(1)), func(t *testing.T, s *site, _ *cards, p *programs) {
-		s.send(needing(1, 0))
-		time.Sleep(20 * time.Second)
-		s.send(needing(1, 1))
-		b := needing(2, 2)
-		b.Sweep = "train-2"
-		s.send(b, needing(1, 3, 4), batch("", 5))
-		p.running(t, "at first", "0: GPU-0", "1: GPU-1", "5:")
-		time.Sleep(50 * time.Second)
-		p.running(t, "one is free", "1: GPU-1", "5:")
-		time.Sleep(20 * time.Second)
-		p.running(t, "both are free", "2: GPU-0 GPU-1")
-		time.Sleep(time.Minute)
-		p.running(t, "then", "3: GPU-0", "4: GPU-1")
-	})
-}
-
-// An attempt that is stopped while it waits for GPUs keeps nobody from them any more.
-func TestStoppedWhileItWaitsForGPUs(t *testing.T) {
-	onCards(t, gpus(gpu(0), gpu(1)), func(t *testing.T, s *site, _ *cards, p *programs) {
-		s.send(needing(1, 0))
-		time.Sleep(10*time.Second + time.Millisecond) // a look has just ended
-		two := needing(2, 1)
-		two.Sweep = "train-2"
-		s.send(two, needing(1, 2))
-		p.running(t, "while both are waited for", "0: GPU-0")
-		s.tell(task.Control{Kind: task.StopControl, Sweep: two.Sweep, Index: 1, Attempt: 1})
-		p.running(t, "at once", "0: GPU-0", "2: GPU-1")
-	})
-}
-
 func TestGPUInUseByOthers(t *testing.T) {
 	onCards(t, gpus(gpu(0), gpu(1, busy)), func(t *testing.T, s *site, c *cards, p *programs) {
 		beats := s.queue.Heartbeats(t.Context())
 		s.skip(beats)
-		s.send(needing(1, 0, 1))
+		s.send(each(0, 1))
 		p.running(t, "while another is busy", "0: GPU-0")
 		time.Sleep(4 * time.Second)
 		s.skip(beats)
@@ -279,37 +272,60 @@ func TestGPUsAreLookedAtBeforeAnAttempt(t *testing.T) {
 	onCards(t, gpus(gpu(0), gpu(1)), func(t *testing.T, s *site, c *cards, p *programs) {
 		time.Sleep(time.Second)
 		c.set(gpus(gpu(0, busy), gpu(1)))
-		s.send(needing(1, 0, 1))
-		p.running(t, "when one has come into use", "0: GPU-1")
+		s.send(each(0, 1))
+		p.running(t, "when one has come into use", "1: GPU-1")
 	}, local)
 }
 
 func TestGPUsAreLookedAtBetweenLooks(t *testing.T) {
 	onCards(t, gpus(gpu(0), gpu(1), gpu(2)),
 		func(t *testing.T, s *site, c *cards, p *programs) {
-			s.send(needing(1, 0))
+			s.send(each(0))
 			p.running(t, "at first", "0: GPU-0")
 			time.Sleep(9 * time.Second) // between looks
 			c.set(gpus(gpu(0), gpu(1, busy), gpu(2)))
-			s.send(needing(1, 1))
-			p.running(t, "when one has come into use", "0: GPU-0", "1: GPU-2")
+			s.send(using(1, "GPU-1", 1), using(1, "GPU-2", 2))
+			p.running(t, "when one has come into use", "0: GPU-0", "2: GPU-2")
 		})
 }
 
-// A desktop's use of a GPU is no reason where the worker's user says so.
-func TestMemoryThatOthersMayUse(t *testing.T) {
-	desktop := func(g *nvdocker.GPU) { g.Used = gib }
-	onCards(t, gpus(gpu(0, filled), gpu(1, busy), gpu(2, desktop)),
-		func(t *testing.T, s *site, _ *cards, p *programs) {
-			s.send(needing(1, 0, 1, 2))
-			p.running(t, "of which one is a desktop's", "0: GPU-2")
-		}, func(o *worker.Options) { o.GPUIdleMemory = gib })
+// What others use counts by its memory and by their locks, or not at all, as the worker's user says.
+func TestWhatKeepsAGPUFromTasks(t *testing.T) {
+	little := func(g *nvdocker.GPU) { // a desktop, and a program that computes
+		g.Used, g.Processes = 900<<20, []nvdocker.Process{{PID: 412, Memory: 300 << 20}}
+	}
+	for name, c := range map[string]struct {
+		above   int64
+		ignored bool
+		want    []string
+	}{
+		"memory":         {0, false, []string{"2: GPU-2"}},
+		"little memory":  {300 << 20, false, nil},
+		"mine, or locks": {math.MaxInt64, false, []string{"0: GPU-0", "2: GPU-2"}},
+		"never":          {math.MaxInt64, true, []string{"0: GPU-0", "1: GPU-1", "2: GPU-2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			onCards(t, gpus(gpu(0, busy), gpu(1), gpu(2, little)),
+				func(t *testing.T, s *site, _ *cards, p *programs) {
+					lock, err := worker.Acquire(t.Context(),
+						filepath.Join(folder, gpuLock("GPU-1")), anna)
+					s.must(err)
+					s.send(each(0, 1, 2))
+					time.Sleep(10 * time.Second)
+					p.running(t, name, c.want...)
+					s.must(lock.Release())
+				}, locking(folder, "w1"), func(o *worker.Options) {
+					o.GPUBusyAbove, o.IgnoreGPULocks = c.above, c.ignored
+				})
+		})
+	}
 }
 
 // The memory of a program that has ended may stay in use for some time.
 func TestMemoryOfAnEndedAttempt(t *testing.T) {
 	onCards(t, gpus(gpu(0)), func(t *testing.T, s *site, c *cards, p *programs) {
-		s.send(needing(1, 0, 1))
+		s.send(using(1, "GPU-0", 0, 1))
 		p.running(t, "at first", "0: GPU-0")
 		c.set(gpus(gpu(0, filled)))
 		time.Sleep(61 * time.Second)
@@ -322,8 +338,8 @@ func TestMemoryOfAnEndedAttempt(t *testing.T) {
 
 func TestGPULostWhileATaskRuns(t *testing.T) {
 	onCards(t, gpus(gpu(0), gpu(1)), func(t *testing.T, s *site, c *cards, p *programs) {
-		s.send(needing(1, 0, 1, 2))
-		b := needing(2, 3)
+		s.send(each(0, 1), using(1, "GPU-1", 2))
+		b := using(1, "GPU-0 GPU-1", 3)
 		b.Sweep = "train-2"
 		s.send(b)
 		p.running(t, "at first", "0: GPU-0", "1: GPU-1")
@@ -394,7 +410,7 @@ func TestAttemptsThatFailWithTheirGPU(t *testing.T) {
 				return c.exit
 			}
 			onCards(t, gpus(gpu(0), gpu(1)), func(t *testing.T, s *site, cards *cards, _ *programs) {
-				s.send(needing(1, 0))
+				s.send(each(0))
 				time.Sleep(21 * time.Second) // after the latest look
 				cards.mu.Lock()
 				cards.report, cards.hangs = c.then, c.hangs
@@ -417,20 +433,20 @@ func TestVisibleGPUsWhenOneIsLost(t *testing.T) {
 		func(t *testing.T, s *site, c *cards, p *programs) {
 			time.Sleep(time.Second)
 			c.set(gpus(gpu(0), gpu(2, at(1)), gpu(3, at(2)), gpu(1, lost)))
-			s.send(needing(1, 0, 1, 2, 3))
-			p.running(t, "when GPU 1 is lost", "0: GPU-0", "1: GPU-2")
+			s.send(each(0, 1, 2, 3))
+			p.running(t, "when GPU 1 is lost", "0: GPU-0", "2: GPU-2")
 		}, local, inherit("CUDA_VISIBLE_DEVICES=0,1,2"))
 }
 
 // What a worker can never run is returned after a heartbeat that says why.
-func TestNeedsThatAreNeverMet(t *testing.T) {
+func TestAttemptsWhoseGPUsAreNotThere(t *testing.T) {
 	for name, r := range map[string]nvdocker.Report{"no GPU": {}, "too few": gpus(gpu(0)),
 		"a hanging driver": hangs, "not in this worker": {Driver: "-"}} {
 		t.Run(name, func(t *testing.T) {
 			onCards(t, r, func(t *testing.T, s *site, _ *cards, p *programs) {
 				beats := s.queue.Heartbeats(t.Context())
 				s.skip(beats)
-				s.send(needing(2, 0))
+				s.send(using(1, "GPU-0 GPU-1", 0))
 				p.running(t, name)
 				s.seen(task.ReturnedEvent, 0, 1)
 				if h := <-beats; h.Waiting != 1 || len(h.GPUs) != len(r.GPUs) {
@@ -452,11 +468,11 @@ func TestFirstHeartbeatListsTheGPUs(t *testing.T) {
 			events := s.all()
 			joined := events[len(events)-1]
 			want := []task.GPU{
-				{UUID: "GPU-0", Name: "NVIDIA L4", Memory: 24 * gib, Used: 6 * gib,
+				{UUID: "GPU-0", Index: "0", Name: "NVIDIA L4", Memory: 24 * gib, Used: 6 * gib,
 					Unavailable: "busy: ben, python (pid 411), 6.0 GB"},
-				{UUID: "MIG-1-0", Name: "NVIDIA L4", Memory: 10 * gib, Split: true,
+				{UUID: "MIG-1-0", Index: "1:0", Name: "NVIDIA L4", Memory: 10 * gib, Split: true,
 					Used: nvdocker.Unknown, Utilization: nvdocker.Unknown},
-				{UUID: "MIG-1-1", Name: "NVIDIA L4", Memory: 10 * gib, Split: true,
+				{UUID: "MIG-1-1", Index: "1:1", Name: "NVIDIA L4", Memory: 10 * gib, Split: true,
 					Used: nvdocker.Unknown, Utilization: nvdocker.Unknown}}
 			if joined.Kind != task.JoinedEvent {
 				t.Fatal(joined)
@@ -480,7 +496,7 @@ func TestNothingWaitsForADriver(t *testing.T) {
 		time.Sleep(time.Second)
 		begin := time.Now()
 		s.start(s.queue.Worker("w1"))
-		s.send(batch("", 0), needing(1, 1))
+		s.send(batch("", 0), using(1, "GPU-0", 1))
 		p.running(t, "while the driver hangs", "0: !")
 		time.Sleep(3 * time.Minute)
 		s.ended(0, 1)
@@ -530,7 +546,7 @@ func TestHowOftenGPUsAreLookedAt(t *testing.T) {
 				time.Sleep(time.Second)
 				cards.set(c.then)
 				if c.needed {
-					s.send(needing(1, 0))
+					s.send(each(0))
 				}
 				time.Sleep(3*time.Minute - time.Second/2)
 				s.stop()
@@ -609,41 +625,44 @@ func TestErrorsOfLooks(t *testing.T) {
 func TestVisibleGPUsOfAnAttempt(t *testing.T) {
 	t.Parallel()
 	c := &cards{report: gpus(gpu(0), gpu(1), gpu(2))}
-	const cuda, nvidia, order = "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
-		"CUDA_DEVICE_ORDER"
+	const cuda, nvidia, order, ids = "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
+		"CUDA_DEVICE_ORDER", "GPU_UUIDS"
 	type vars = map[string]string
+	has := func(numbers, uuids string) vars {
+		return vars{cuda: numbers, nvidia: numbers, order: "PCI_BUS_ID", ids: uuids}
+	}
+	none := vars{cuda: "", nvidia: "void", ids: ""}
 	for _, x := range []struct {
 		name    string
 		hide    bool
-		count   float64
+		uuids   string // of the GPUs that it was given
 		inherit []string
 		env     map[string]string
 		secret  bool
 		want    vars
 	}{
-		{"one", true, 1, nil, nil, false,
-			vars{cuda: "GPU-0", nvidia: "GPU-0", order: "PCI_BUS_ID"}},
-		{"two", false, 2, nil, nil, false,
-			vars{cuda: "GPU-0,GPU-1", nvidia: "GPU-0,GPU-1", order: "PCI_BUS_ID"}},
-		{"what is defined does not count", true, 1, []string{nvidia + "=all"},
-			vars{cuda: "2", order: "FASTEST_FIRST"}, false,
-			vars{cuda: "GPU-0", nvidia: "GPU-0", order: "FASTEST_FIRST"}},
-		{"nor a secret", true, 1, []string{cuda + "=1,0"}, nil, true,
-			vars{cuda: "GPU-1", nvidia: "GPU-1", order: "PCI_BUS_ID"}},
-		{"what the worker sees", false, 1, []string{cuda + "=2"}, nil, false,
-			vars{cuda: "GPU-2", nvidia: "GPU-2", order: "PCI_BUS_ID"}},
-		{"none on a host without GPUs", true, 0, nil, nil, false,
-			vars{cuda: "", nvidia: "void"}},
-		{"none on a host", true, 0, []string{nvidia + "=all"}, vars{cuda: "0"}, false,
-			vars{cuda: "", nvidia: "void"}},
-		{"none, locally", false, 0, []string{nvidia + "=all"}, nil, false, vars{nvidia: "all"}},
-		{"inherited, locally", false, 0, []string{cuda + "=1"}, vars{order: "PCI_BUS_ID"}, false,
+		{"one", true, "GPU-0", nil, nil, false, has("0", "GPU-0")},
+		{"two", false, "GPU-0 GPU-1", nil, nil, false, has("0,1", "GPU-0,GPU-1")},
+		{"what is defined does not count", true, "GPU-0", []string{nvidia + "=all"},
+			vars{cuda: "2", order: "FASTEST_FIRST"}, false, has("0", "GPU-0")},
+		{"nor a secret", true, "GPU-1", []string{cuda + "=1,0"}, nil, true, has("1", "GPU-1")},
+		{"what the worker sees", false, "GPU-2", []string{cuda + "=2"}, nil, false,
+			has("2", "GPU-2")},
+		{"none on a host without GPUs", true, "", nil, nil, false, none},
+		{"none on a host", true, "", []string{nvidia + "=all"}, vars{cuda: "0"}, false, none},
+		{"none, locally", false, "", []string{nvidia + "=all"}, nil, false, vars{nvidia: "all"}},
+		{"inherited, locally", false, "", []string{cuda + "=1"}, vars{order: "PCI_BUS_ID"}, false,
 			vars{cuda: "1", order: "PCI_BUS_ID"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
-			got, twice := environment(t, func(r *task.Recipe) {
-				r.GPUs, r.Env = task.GPUs{Count: x.count}, x.env
+			got, twice := environment(t, func(b *task.Batch) {
+				r := &b.Recipe
+				r.Env, b.Attempts[0].Share = x.env, 1
+				for _, uuid := range strings.Fields(x.uuids) {
+					b.Attempts[0].Devices = append(b.Attempts[0].Devices,
+						task.Device{UUID: uuid})
+				}
 				if x.secret {
 					r.Secrets = []string{cuda}
 				}
@@ -651,7 +670,7 @@ func TestVisibleGPUsOfAnAttempt(t *testing.T) {
 				o.GPUs, o.HideGPUs = c.look, x.hide
 			})
 			seen := vars{}
-			for _, name := range []string{cuda, nvidia, order} {
+			for _, name := range []string{cuda, nvidia, order, ids} {
 				if value, set := got[name]; set {
 					seen[name] = value
 				}

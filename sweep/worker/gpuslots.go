@@ -8,12 +8,16 @@ import (
 	"mlframework/nvdocker"
 )
 
-// need returns what an item needs of GPUs. What cannot run needs none.
-func (i item) need() nvdocker.Need {
-	if i.job.err != nil {
-		return nvdocker.Need{}
+// gpusFor returns the GPUs of a waiting item if it can start on them now. The caller holds the lock.
+func (s *scheduler) gpusFor(i item, now time.Time) (a nvdocker.Assignment, ready bool) {
+	if i.job.err != nil { // what cannot run needs none
+		return a, true
 	}
-	return nvdocker.Need(i.job.recipe.GPUs)
+	a, ready, stale := s.gpus.ready(i.attempt, now)
+	if stale && s.gpus.ended == s.gpus.looks { // else one is on its way
+		s.requestGPULook()
+	}
+	return a, ready
 }
 
 // requestGPULook requests a look at the GPUs now.
@@ -60,6 +64,7 @@ func (s *scheduler) updateGPUs(r nvdocker.Report, holders map[string]string, loo
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gpus.holders = holders
+	s.gpuLocks.renew()
 	s.ready.Broadcast()
 	close(s.gpuLooked)
 	s.gpuLooked = make(chan struct{})
@@ -93,7 +98,7 @@ func (s *scheduler) gpuFailure(ctx context.Context, a nvdocker.Assignment) strin
 // noteGPUNeed notes the first need of GPUs: from now on they are looked at regularly. The caller
 // holds the lock.
 func (s *scheduler) noteGPUNeed(i item) {
-	if s.gpusNeeded || i.need().Count == 0 {
+	if s.gpusNeeded || len(i.attempt.Devices) == 0 {
 		return
 	}
 	s.gpusNeeded = true
@@ -101,17 +106,15 @@ func (s *scheduler) noteGPUNeed(i item) {
 }
 
 // lockGPUs locks the devices of an assignment, and reports whether attempts may use them. Another
-// process may have one since the latest look: then another assignment has to be found. The caller
-// holds the lock.
+// process may have one since the latest look: then the attempt waits until that look tells. The
+// caller holds the lock.
 func (s *scheduler) lockGPUs(a nvdocker.Assignment) bool {
 	uuid, inUse := s.gpuLocks.acquire(s.gpus.unshared(a))
 	if inUse == nil {
 		return true
 	}
 	s.gpus.deny(uuid)
-	if inUse.Holder != "" { // a look finds it, too, and heartbeats can tell of it
-		s.requestGPULook()
-	}
+	s.requestGPULook() // it finds who has the lock, so that heartbeats can tell of it
 	return false
 }
 
@@ -131,27 +134,14 @@ func (s *scheduler) hasUnmet(now time.Time) bool {
 	return s.gpusNeeded && slices.ContainsFunc(s.waiting, s.unmet(now))
 }
 
-// returnUnmet returns the waiting items whose need of GPUs cannot be met.
+// returnUnmet returns the waiting items that cannot have their GPUs.
 func (s *scheduler) returnUnmet(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.returnWaiting(s.unmet(now))
 }
 
-// unmet returns whether an item's need of GPUs cannot be met, which it finds out once for each
-// need. The caller holds the lock.
+// unmet returns whether an item cannot have its GPUs. The caller holds the lock.
 func (s *scheduler) unmet(now time.Time) func(item) bool {
-	found := map[nvdocker.Need]bool{}
-	return func(i item) bool {
-		need := i.need()
-		if need.Count == 0 {
-			return false
-		}
-		lacks, is := found[need]
-		if !is {
-			lacks = s.gpus.lacks(need, now)
-			found[need] = lacks
-		}
-		return lacks
-	}
+	return func(i item) bool { return i.job.err == nil && s.gpus.lost(i.attempt, now) }
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"mlframework/sweep/task"
@@ -13,10 +14,14 @@ const heartbeatInterval = 2 * time.Second
 // heartbeat returns the current heartbeat of the worker.
 func (w *Worker) heartbeat() task.Heartbeat {
 	h := task.Heartbeat{Version: task.Version, Worker: w.o.Name, Incarnation: w.incarnation,
-		Time: time.Now(), Program: w.o.Program, Host: w.o.Host,
+		Time: time.Now(), Program: w.o.Program, Host: w.o.Host, Boot: w.boot,
 		Image: w.o.Image, Environment: w.o.Container, Unconfined: w.o.Unconfined,
+		CPUs: runtime.NumCPU(), Labels: w.o.Labels,
 		Unsent: w.outbox.unsent(), Load: w.meter.load(),
 		Key: w.secrets.key.Public()}
+	if h.Load != nil {
+		h.Memory = h.Load.MemoryTotal
+	}
 	w.scheduler.describe(&h)
 	return h
 }

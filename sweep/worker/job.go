@@ -155,9 +155,23 @@ func (j *job) readConfig(o Options) error {
 type item struct {
 	job     *job
 	attempt task.Attempt
+	slots   int // of the worker that it takes
+	atATime int // attempts of its kind that run beside each other; 0: as many as slots
+	// the master keeps for it what it needs: it starts before others
+	reserved bool
 	// set when the attempt may start
 	secrets *secretSet
 	gpus    nvdocker.Assignment
+}
+
+// newItem returns an attempt of a batch. One that says nothing of slots takes one.
+func newItem(j *job, b *task.Batch, a task.Attempt) item {
+	i := item{job: j, attempt: a, slots: b.Slots, atATime: b.AtATime,
+		reserved: b.Reserved || len(a.Devices) > 0}
+	if !i.reserved {
+		i.slots = max(1, i.slots)
+	}
+	return i
 }
 
 // key identifies an attempt.

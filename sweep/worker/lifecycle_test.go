@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -290,7 +291,9 @@ func TestHeartbeatsComeEveryTwoSeconds(t *testing.T) {
 		}
 		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1,
 			Incarnation: first.Incarnation, Time: first.Time, Load: first.Load,
-			Key: first.Key}
+			Key: first.Key, Boot: first.Boot, SlotsChosen: true, CPUs: runtime.NumCPU(),
+			Memory: first.Load.MemoryTotal,
+			Labels: map[string]string{"host": "gpu1", "arch": runtime.GOARCH}}
 		if diff := cmp.Diff(want, first); diff != "" || first.Incarnation == "" ||
 			len(first.Key) == 0 {
 			t.Error(diff)

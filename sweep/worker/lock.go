@@ -130,6 +130,16 @@ func Holder(path string) string {
 	return said
 }
 
+// isNamed reports whether the file at the lock's path is still the one that is locked.
+func (l *Lock) isNamed() bool {
+	locked, err := l.file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(l.file.Name())
+	return err == nil && os.SameFile(locked, named)
+}
+
 // Path returns the path of the lock file.
 func (l *Lock) Path() string { return l.file.Name() }
 

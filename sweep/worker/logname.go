@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -45,13 +47,16 @@ func keptFolder(folder string, attempt int) string {
 // attemptFolder returns the folder in which an attempt of a task ran: the task's own folder, or one
 // that is kept beside it. For attempt 0 it is the task's own.
 func attemptFolder(folder string, attempt int) string {
-	if fd, err := openFolder(folder); err == nil && attempt > 0 {
-		newest := newestIn(fd)
+	newest := attempt
+	if fd, err := openFolder(folder); err == nil {
+		newest = newestIn(fd)
 		unix.Close(fd)
-		for n := attempt; n < min(newest, attempt+maxKept); n++ {
-			if is, _ := exists(keptFolder(folder, n)); is {
-				return keptFolder(folder, n)
-			}
+	} else if errors.Is(err, fs.ErrNotExist) && attempt > 0 { // no later attempt could start
+		newest += maxKept
+	}
+	for n := attempt; n > 0 && n < min(newest, attempt+maxKept); n++ {
+		if is, _ := exists(keptFolder(folder, n)); is {
+			return keptFolder(folder, n)
 		}
 	}
 	return folder

@@ -15,20 +15,21 @@ import (
 	"mlframework/sweep/task"
 )
 
-// MeasureTask reads the metrics of a task again from what its attempts left in its folder. The
-// error is fs.ErrNotExist if no attempt left its output there.
-func MeasureTask(ctx context.Context, folder string, by task.Measure) (task.Measured, error) {
+// MeasureTask reads the metrics of a task again from what its attempts left in its folder. Revision
+// is as in [Options]. The error is fs.ErrNotExist if no attempt left its output there.
+func MeasureTask(ctx context.Context, folder string, by task.Measure,
+	revision func(string) (string, error)) (task.Measured, error) {
 	fd, err := openTask(folder)
 	if err != nil {
 		return task.Measured{}, err
 	}
 	defer unix.Close(fd)
-	return measure(ctx, fd, folder, by)
+	return measure(ctx, fd, folder, by, revision)
 }
 
 // measure is MeasureTask for an open folder.
-func measure(ctx context.Context, folder int, dir string, by task.Measure) (m task.Measured,
-	err error) {
+func measure(ctx context.Context, folder int, dir string, by task.Measure,
+	revision func(string) (string, error)) (m task.Measured, err error) {
 	rules, err := metric.Compile(by.Metrics)
 	if err != nil {
 		return m, err
@@ -61,7 +62,7 @@ func measure(ctx context.Context, folder int, dir string, by task.Measure) (m ta
 	if err != nil {
 		return m, err
 	}
-	files, err := measureFiles(ctx, dir, printed.Attempt, by)
+	files, err := measureFiles(ctx, dir, printed.Attempt, by, revision)
 	m.Metrics = metric.Stored(metric.JoinFiles(printed.Final(), metric.Final(files.Metrics),
 		by.Metrics))
 	m.Unmeasured, m.Incomplete = files.Unmeasured, files.Incomplete
@@ -100,7 +101,8 @@ func (r *readServer) measureTask(ctx context.Context, c task.Control, p *task.Pi
 		return err
 	}
 	defer unix.Close(folder)
-	m, err := measure(ctx, folder, filepath.Join(r.outputs, c.Sweep, index), *c.Measure)
+	m, err := measure(ctx, folder, filepath.Join(r.outputs, c.Sweep, index), *c.Measure,
+		r.revision)
 	if err != nil {
 		return err
 	}
@@ -112,8 +114,8 @@ func (r *readServer) measureTask(ctx context.Context, c task.Control, p *task.Pi
 }
 
 // measureFiles reads the metrics that programs wrote to files.
-func measureFiles(ctx context.Context, dir string, attempt int, by task.Measure) (m task.Measured,
-	err error) {
+func measureFiles(ctx context.Context, dir string, attempt int, by task.Measure,
+	revision func(string) (string, error)) (m task.Measured, err error) {
 	var hide func(string) string
 	if by.Hide {
 		hide = func(string) string { return redacted }
@@ -121,6 +123,9 @@ func measureFiles(ctx context.Context, dir string, attempt int, by task.Measure)
 	folder, err := tail.Open(dir, by.Metrics, attempt, hide, func(metric.Sample) {})
 	if folder == nil || err != nil {
 		return m, err
+	}
+	if project, err := revision(by.Revision); err == nil { // else its files are gone
+		folder.SetProject(func(path string) string { return filepath.Join(project, path) })
 	}
 	folder.End(ctx, by.Exited)
 	m.Metrics, m.Unmeasured = metric.Stored(folder.Final()), folder.Problems()

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,7 +69,7 @@ func TestTextsOfPrintedMetricsHideSecrets(t *testing.T) {
 		t.Error(told)
 	}
 	read, err := worker.MeasureTask(t.Context(), s.path(0, ""),
-		task.Measure{Metrics: b.Recipe.Metrics, Hide: true})
+		task.Measure{Metrics: b.Recipe.Metrics, Hide: true}, noRevision)
 	if told := fmt.Sprint(read.Stdout, read.Stderr); err != nil || strings.Contains(told, "word") {
 		t.Errorf("read again: %s, %v", told, err)
 	}
@@ -126,3 +127,5 @@ func TestFileThatIsNotReadToItsEndHasNoLastValue(t *testing.T) {
 		}
 	}
 }
+
+func noRevision(string) (string, error) { return "", fs.ErrNotExist }

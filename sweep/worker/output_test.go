@@ -122,8 +122,8 @@ func smallDisk(t *testing.T, size string) func(*worker.Options) {
 	}
 }
 
-// A full disk cuts the output, with a mark, and not the program. The worker says so, gives back
-// what it has, uncharged, and takes nothing more until there is room.
+// A full disk cuts the output, with a mark, and not the program, whose failure is not charged. The
+// worker says so, gives back what it has, and takes nothing more until there is room.
 func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
 	t.Parallel()
 	said := make(chan string, 1)
@@ -132,10 +132,11 @@ func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
 	const script = "test $TASK_INDEX = 0 || exit 0; yes | head -c 2000000; exit 4"
 	s.send(batch(script, 0, 1))
 	o := s.ended(0, 1)
-	if o.Class != task.Error || o.ExitCode == nil || *o.ExitCode != 4 {
+	if o.Class != task.Stopped || o.ExitCode == nil || *o.ExitCode != 4 {
 		t.Errorf("%+v", o)
 	}
-	if !strings.HasPrefix(o.Reason, "exit code 4; output not kept in full: ") ||
+	if !strings.HasPrefix(o.Reason, "no space left for outputs (") ||
+		!strings.Contains(o.Reason, "; exit code 4; output not kept in full: ") ||
 		!strings.Contains(o.Reason, "no space left on device") {
 		t.Errorf("reason: %s", o.Reason)
 	}

@@ -34,6 +34,7 @@ type readServer struct {
 	log          *slog.Logger
 	worker       string
 	outputs      string
+	revision     func(string) (string, error)
 	readRequests chan task.Control
 	// a queue of its own, so that output stays readable while large files are read
 	measureRequests chan task.Control
@@ -43,6 +44,7 @@ type readServer struct {
 
 func (r *readServer) init(port queue.WorkerEndpoint, o Options) {
 	r.port, r.log, r.worker, r.outputs = port, o.Log, o.Name, o.Outputs
+	r.revision = o.Revision
 	r.readRequests = make(chan task.Control, maxReads)
 	r.measureRequests = make(chan task.Control, maxReads)
 }

@@ -115,7 +115,8 @@ func TestHeartbeatListsRunningAndPending(t *testing.T) {
 		at := s.seen(task.StartedEvent, 0, 1).Time
 		want := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: h.Incarnation,
 			Time: time.Now(), Program: "v1.2", Host: "gpu1", Slots: 2, Waiting: 3, Load: h.Load,
-			Key: h.Key,
+			Key: h.Key, Boot: h.Boot, SlotsChosen: true, CPUs: runtime.NumCPU(), Memory: h.Load.MemoryTotal,
+			Labels: map[string]string{"host": "gpu1", "arch": runtime.GOARCH},
 			Running: []task.Busy{{Sweep: "train-1", Index: 0, Attempt: 1, Slot: 0, Started: at},
 				{Sweep: "train-1", Index: 1, Attempt: 1, Slot: 1, Started: at}}}
 		if h.Running[0].Index == 1 {

@@ -24,7 +24,14 @@ type scheduler struct {
 	waiting []item
 	running map[key]*runningAttempt
 	recent  recentAttempts
-	slots   int // attempts at a time
+	slots   int // that attempts may take at a time
+	// a person chose the number of slots
+	slotsChosen bool
+	usedSlots   int         // that running attempts take
+	idleSlots   int         // that wait for an item
+	beside      int         // attempts, waiting and running, that take no slot
+	reserved    int         // waiting attempts for which the master keeps what they need
+	startSlot   func(n int) // starts a slot
 	// moving average over recent attempts; 0 before the first has ended
 	meanDuration time.Duration
 	// slots with a goroutine, including surplus ones that are still busy
@@ -46,6 +53,8 @@ type scheduler struct {
 	soleWorker bool
 	// why nothing is accepted while the disk is full; "": the disk has space
 	noSpaceReason string
+	// revisions whose files attempts needed and that are not on this host
+	lacking map[string]bool
 	// why the master's batches cannot be accepted; "": they can
 	rejectReason string
 	closed       bool
@@ -61,6 +70,7 @@ func (s *scheduler) init(worker string, slots int, out *outbox, secrets *secretS
 	s.claimed, s.running, s.activeSlots = map[key]bool{}, map[key]*runningAttempt{}, map[int]bool{}
 	s.idle, s.gpuLooks = make(chan struct{}), make(chan struct{}, 1)
 	s.gpuLooked = make(chan struct{})
+	s.lacking = map[string]bool{}
 	s.recent.init()
 	s.gpus.init()
 }
@@ -124,13 +134,35 @@ func (s *scheduler) enqueue(items []item) {
 			s.waiting = append(s.waiting, i)
 			s.stopSuperseded(i)
 			s.noteGPUNeed(i)
+			s.noteReserved(i)
 		}
 	}
+	s.addSlot()
 	s.ready.Broadcast()
 	if s.drained || s.closed || s.noSpaceReason != "" {
 		s.returnWaiting(func(item) bool { return true })
 	} else if len(unwanted) > 0 {
 		s.returnWaiting(func(i item) bool { return unwanted[i.key()] })
+	}
+}
+
+// noteReserved counts an item that begins to wait. The caller holds the lock.
+func (s *scheduler) noteReserved(i item) {
+	if i.reserved {
+		s.reserved++
+	}
+	if i.slots == 0 {
+		s.beside++
+	}
+}
+
+// forgetReserved counts an item that is returned. The caller holds the lock.
+func (s *scheduler) forgetReserved(i item) {
+	if i.reserved {
+		s.reserved--
+	}
+	if i.slots == 0 {
+		s.beside--
 	}
 }
 
@@ -197,6 +229,7 @@ func (s *scheduler) returnWaiting(matches func(item) bool) {
 			continue
 		}
 		s.recent.returned(i.key())
+		s.forgetReserved(i)
 		events = append(events, i.event(task.ReturnedEvent, s.worker))
 	}
 	if s.waiting = kept; len(events) == 0 {
@@ -204,40 +237,61 @@ func (s *scheduler) returnWaiting(matches func(item) bool) {
 	}
 	s.outbox.put(events...)
 	if s.gpusNeeded {
-		s.ready.Broadcast() // one of them may have kept later ones from GPUs
+		s.ready.Broadcast() // one of them may have kept slots from others
 	}
 }
 
 // nextRunnable returns the index of the first waiting item that may start, or a negative number if
-// there is none. Attempts of one task share a folder and never run at the same time. Those that
-// need GPUs get them in the order of their arrival, and the others pass them.
+// there is none. Attempts of one task share a folder and never run at the same time. Items for
+// which the master keeps what they need start before others, and keep slots that they lack from
+// those.
 func (s *scheduler) nextRunnable() int {
 	s.blockedByTask = false
 	if s.noSpaceReason != "" {
 		return -1 // what waits is about to be returned
 	}
-	gpus := gpuRound{pool: &s.gpus, now: time.Now()}
-	defer func() {
-		if gpus.stale && s.gpus.ended == s.gpus.looks { // else one is on its way
-			s.requestGPULook()
-		}
-	}()
+	free, others := s.slots-s.usedSlots, -1
+	now := time.Now()
 	for n, i := range s.waiting {
+		if !i.reserved && others >= 0 {
+			continue
+		}
 		secrets, ready := s.secretsFor(i)
 		switch {
 		case !ready:
+			continue
 		case s.taskRunning(i):
 			s.blockedByTask = true
-		default:
-			assigned, free := gpus.assign(i.need())
-			if !free {
-				continue
+			continue
+		case !i.reserved:
+			s.waiting[n].secrets, others = secrets, n
+			if s.reserved == 0 {
+				return s.ifFits(n, free)
 			}
-			s.waiting[n].secrets, s.waiting[n].gpus = secrets, assigned
+			continue
+		}
+		gpus, ready := s.gpusFor(i, now)
+		if !ready {
+			continue
+		}
+		s.waiting[n].secrets, s.waiting[n].gpus = secrets, gpus
+		if s.takes(i) <= free {
 			return n
 		}
+		free -= s.takes(i)
 	}
-	return -1
+	return s.ifFits(others, free)
+}
+
+// takes returns the slots that an item takes: all, if it was sent while there were more.
+func (s *scheduler) takes(i item) int { return min(i.slots, s.slots) }
+
+// ifFits returns the index of a waiting item if it fits into free slots, else -1.
+func (s *scheduler) ifFits(n, free int) int {
+	if n < 0 || s.takes(s.waiting[n]) > free {
+		return -1
+	}
+	return n
 }
 
 // secretsFor returns the secrets of an item; ready is false until they have arrived.

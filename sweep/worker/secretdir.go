@@ -41,8 +41,12 @@ func secretDirPrefix(name, outputs string) string {
 	return "mlframework-" + hex.EncodeToString(sum[:8]) + "-"
 }
 
-// create writes secrets as files, mode 0600, to a new folder, mode 0700.
+// create writes secrets as files, mode 0600, to a new folder, mode 0700. From then on, programs that
+// this process starts cannot write core files, which would contain the values.
 func (s *secretDir) create(values secret.Values) (dir string, err error) {
+	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
+		return "", err
+	}
 	dir, err = s.newFolder()
 	if errors.Is(err, fs.ErrNotExist) { // somebody removed it; systemd-logind does at a logout
 		s.forget()

@@ -3,6 +3,7 @@ package worker
 import (
 	"cmp"
 	"context"
+	"maps"
 	"runtime"
 	"slices"
 	"time"
@@ -20,10 +21,11 @@ func (w *Worker) resize(ctx context.Context, slots int) {
 		w.o.Log.Warn("number of slots refused", "slots", slots, "most", maxSlots)
 		return
 	}
-	if slots == 0 {
-		slots = w.o.Slots
+	chosen := slots > 0
+	if !chosen {
+		slots, chosen = w.o.Slots, w.slotsChosen
 	}
-	w.scheduler.resize(slots, func(n int) {
+	w.scheduler.resize(slots, chosen, func(n int) {
 		w.attempts.Go(func() { w.runSlot(ctx, n) })
 	})
 }
@@ -56,26 +58,30 @@ func (w *Worker) runSlot(ctx context.Context, n int) {
 // runningAttempt is an attempt in a slot.
 type runningAttempt struct {
 	slot    int
+	takes   int // slots
 	cancel  context.CancelCauseFunc
 	started *task.Event // nil until its program runs
 	// its end is reported; processes that its program left behind are being ended
 	ended bool
 }
 
-// take waits for the next item that slot may run. The item occupies the slot until release; attempt
-// is its context, which stop cancels. Ok is false, and the slot inactive, when the scheduler is
-// closed, ctx has ended, or the slot is surplus after a resize.
+// take waits for the next item that a slot may run. The item occupies the slot until release;
+// attempt is its context, which stop cancels. Ok is false, and the slot inactive, when the scheduler
+// is closed, ctx has ended, or the slot is surplus: after a resize, or because nothing that takes no
+// slot is left.
 func (s *scheduler) take(ctx context.Context, slot int) (i item, attempt context.Context, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := -1
 	for n < 0 {
-		if s.closed || ctx.Err() != nil || slot >= s.slots {
+		if s.closed || ctx.Err() != nil || slot >= s.slots && s.beside == 0 {
 			delete(s.activeSlots, slot)
 			return item{}, nil, false
 		}
 		if n = s.nextRunnable(); n < 0 {
+			s.idleSlots++
 			s.ready.Wait()
+			s.idleSlots--
 		} else if !s.lockGPUs(s.waiting[n].gpus) {
 			n = -1 // another may run, or this one on other GPUs
 		}
@@ -88,8 +94,14 @@ func (s *scheduler) take(ctx context.Context, slot int) (i item, attempt context
 		s.waiting = slices.Delete(s.waiting, n, n+1)
 	}
 	attempt, cancel := context.WithCancelCause(ctx)
-	s.running[i.key()] = &runningAttempt{slot: slot, cancel: cancel}
+	takes := s.takes(i)
+	s.running[i.key()] = &runningAttempt{slot: slot, takes: takes, cancel: cancel}
+	s.usedSlots += takes
+	if i.reserved {
+		s.reserved--
+	}
 	s.gpus.take(i.key(), i.gpus)
+	s.addSlot()
 	return i, attempt, true
 }
 
@@ -132,9 +144,13 @@ func (s *scheduler) release(i item) {
 	defer s.mu.Unlock()
 	k := i.key()
 	s.running[k].cancel(nil)
+	s.usedSlots -= s.running[k].takes
 	delete(s.running, k)
+	if i.slots == 0 {
+		s.beside--
+	}
 	s.releaseGPUs(k)
-	if s.blockedByTask {
+	if s.blockedByTask || i.slots != 1 || s.idleSlots > 0 {
 		s.ready.Broadcast()
 	}
 	s.signalIdle()
@@ -149,11 +165,26 @@ func (s *scheduler) returnRunning(i item) {
 	s.outbox.put(i.event(task.ReturnedEvent, s.worker))
 }
 
+// addSlot starts one more slot where all are busy and one of the attempts takes none of them: what
+// waits may run. The caller holds the lock.
+func (s *scheduler) addSlot() {
+	if s.beside == 0 || s.idleSlots > 0 || len(s.waiting) == 0 || s.closed ||
+		len(s.activeSlots) >= maxSlots {
+		return
+	}
+	n := 0
+	for s.activeSlots[n] {
+		n++
+	}
+	s.activeSlots[n] = true
+	s.startSlot(n)
+}
+
 // resize sets the number of slots and calls start for each new one. After close it starts none.
-func (s *scheduler) resize(slots int, start func(n int)) {
+func (s *scheduler) resize(slots int, chosen bool, start func(n int)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.slots = slots
+	s.slots, s.slotsChosen, s.startSlot = slots, chosen, start
 	for n := range slots {
 		if !s.activeSlots[n] && !s.closed {
 			s.activeSlots[n] = true
@@ -230,9 +261,11 @@ func (s *scheduler) runningLow() bool {
 func (s *scheduler) describe(h *task.Heartbeat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h.Slots, h.Waiting, h.GPUs = s.slots, len(s.waiting), s.gpus.describe()
+	h.Slots, h.SlotsChosen, h.Waiting = s.slots, s.slotsChosen, len(s.waiting)
+	h.GPUs = s.gpus.describe()
 	h.GPUFault = s.gpus.unlisted()
 	h.Draining, h.Leaving, h.Closing = s.drained || s.closed, s.retiring, s.closed
+	h.Lacks = slices.Sorted(maps.Keys(s.lacking))
 	h.Refuses, h.Needs = cmp.Or(s.rejectReason, s.noSpaceReason), s.missingSecrets()
 	for k, r := range s.running {
 		busy := task.Busy{Sweep: k.sweep, Index: k.index, Attempt: k.number, Slot: r.slot}
@@ -241,7 +274,7 @@ func (s *scheduler) describe(h *task.Heartbeat) {
 		}
 		switch {
 		case r.ended:
-			h.Ending++
+			h.Ending += r.takes
 			h.Leftovers = append(h.Leftovers, busy)
 		case r.started == nil:
 			h.Waiting++

@@ -25,7 +25,7 @@ func FuzzSpool(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add("!" + strings.TrimSuffix(strings.ReplaceAll(string(whole), "\n", "\n!"), "!"))
-	f.Add(`{"version":10,"kind":"ended","worker":"w1","sweep":"train-1","index":3}` + "\n!torn")
+	f.Add(`{"version":11,"kind":"ended","worker":"w1","sweep":"train-1","index":3}` + "\n!torn")
 	f.Add("{}\nnull\n\"text\"\n![]\n\n!00000000 ")
 	f.Add(`{"time":"-"}` + "\n" + `{"outcome":{"exit_code":1e400}}`)
 	f.Fuzz(func(t *testing.T, lines string) {

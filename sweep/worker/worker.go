@@ -13,9 +13,11 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,9 +40,10 @@ const flushTimeout = 5 * time.Second
 // the defaults of the rest. The caller holds the locks of the folders (see Acquire), so that no
 // other worker uses them.
 type Options struct {
-	Name    string // of the worker, in the queue
-	Host    string // shown to people and programs; the machine's name
-	Slots   int    // attempts at a time; the number of cores
+	Name string // of the worker, in the queue
+	Host string // shown to people and programs; the machine's name
+	// attempts at a time; 0 is the number of cores: then attempts with GPUs run beside these
+	Slots   int
 	Outputs string // folder of outputs, an absolute path; attempts run in OUTPUTS/SWEEP/INDEX
 	// HOME for attempts whose user has none, an absolute path; "/"
 	Home     string
@@ -74,9 +77,13 @@ type Options struct {
 	// can list the GPUs. Otherwise such attempts see what they inherit, and nothing waits for GPUs
 	// but what needs some.
 	HideGPUs bool
-	// GPUIdleMemory is how much of a GPU's memory others may use while attempts get it, in bytes;
+	// Labels of the host, by which tasks choose it.
+	Labels map[string]string
+	// GPUBusyAbove is how much of a GPU's memory others may use while attempts get it, in bytes;
 	// nvdocker.Idle
-	GPUIdleMemory int64
+	GPUBusyAbove int64
+	// IgnoreGPULocks has attempts get GPUs that other workers have locked, too.
+	IgnoreGPULocks bool
 	// bytes kept of each stream of an attempt; DefaultOutputLimit
 	OutputLimit int64
 	// file for events that the queue has not accepted, an absolute path; "": they stay in memory
@@ -110,6 +117,8 @@ type Worker struct {
 	secretDir   secretDir
 	projects    *folder.Store
 	meter       loadMeter
+	slotsChosen bool   // when it started
+	boot        string // of the machine, as in heartbeats
 	gpuFault    string // the latest one that was logged
 	// what CUDA_VISIBLE_DEVICES means, once the GPUs that it restricts have been listed
 	visibleGPUs []string
@@ -127,16 +136,23 @@ func New(port queue.WorkerEndpoint, o Options) *Worker {
 	if o.Host == "" {
 		o.Host, _ = os.Hostname()
 	}
-	if o.Slots <= 0 {
+	chosen := o.Slots > 0
+	if !chosen {
 		o.Slots = runtime.NumCPU()
 	}
+	o.Labels = maps.Clone(o.Labels)
+	if o.Labels == nil {
+		o.Labels = map[string]string{}
+	}
+	o.Labels[task.HostLabel], o.Labels[task.ArchLabel] = o.Host, runtime.GOARCH
 	if o.OutputLimit <= 0 {
 		o.OutputLimit = DefaultOutputLimit
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	w := &Worker{o: o, port: port, beatRequests: make(chan struct{}, 1),
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // what is not there is not known
+	w := &Worker{o: o, port: port, boot: strings.TrimSpace(string(boot)), beatRequests: make(chan struct{}, 1),
 		restartNow: make(chan struct{}, 1)}
 	var err error
 	if w.incarnation, err = newIncarnation(o.Spool); err != nil {
@@ -148,11 +164,11 @@ func New(port queue.WorkerEndpoint, o Options) *Worker {
 	w.starts.init(o)
 	w.secretDir.init(o)
 	w.scheduler.init(o.Name, o.Slots, &w.outbox, &w.secrets)
-	w.scheduler.soleWorker = o.SoleWorker
+	w.scheduler.soleWorker, w.scheduler.slotsChosen, w.slotsChosen = o.SoleWorker, chosen, chosen
 	w.scheduler.gpus.known = o.GPUs == nil // there are none
 	w.scheduler.gpuLocks = gpuLocks{folder: o.GPULocks, holder: o.GPUHolder,
-		held: map[string]*Lock{}}
-	w.scheduler.gpus.idle = cmp.Or(o.GPUIdleMemory, nvdocker.Idle)
+		ignored: o.IgnoreGPULocks, held: map[string]*Lock{}}
+	w.scheduler.gpus.idle = cmp.Or(o.GPUBusyAbove, nvdocker.Idle)
 	w.projects = folder.NewStore(folder.Options{
 		Home:     filepath.Join(o.Outputs, ".prepared-"+o.Name),
 		Revision: o.Revision, Rebuild: o.Rebuild, Log: o.Log})
@@ -189,7 +205,7 @@ func (w *Worker) Run(ctx context.Context) (why End) {
 	w.resize(ctx, 0)
 	others.Go(func() { w.control(talking, ctx) })
 	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run,
-		w.watchSpace, w.watchGPUs} {
+		w.watchSpace, w.watchRevisions, w.watchGPUs} {
 		others.Go(func() { part(talking) })
 	}
 	why = w.waitForEnd(ctx)
@@ -233,7 +249,7 @@ func (w *Worker) consume(ctx context.Context) {
 				lacks = w.secrets.request(*job.need) || lacks
 			}
 			for _, a := range b.Attempts {
-				items = append(items, item{job: job, attempt: a})
+				items = append(items, newItem(job, &b, a))
 			}
 		}
 		if items = w.scheduler.claim(items); !w.outbox.waitSent(ctx) {

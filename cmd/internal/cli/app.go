@@ -39,7 +39,7 @@ func Run(ctx context.Context, app *cli.App, commandHelp string, args []string,
 	if err == nil {
 		err = app.RunContext(ctx, arranged)
 	}
-	return Finish(app.ErrWriter, app.Name, explain(err))
+	return Finish(hintWriter{app.ErrWriter, HintsOf(arranged)}, app.Name, explain(err))
 }
 
 // frame gives commands, and those below them, their help and their errors.

@@ -15,8 +15,8 @@ import (
 func (s *Site) ConfigFile() string { return s.configFile }
 
 // CleanScript returns the script infra-clean for the cluster of a record. It cleans the hosts of
-// workers first, also those that are listed and in the record no more, as outputs of tasks stay on
-// a host that leaves. The master's host is last.
+// workers first, also those that are listed and not in the record, which may have outputs of tasks.
+// The master's host is last.
 func (s *Site) CleanScript(r layout.Record) []byte {
 	c := clean.Cluster{Name: r.Cluster, Root: s.folder(), Label: plan.ClusterLabel}
 	hosts := slices.Clone(r.Hosts)

@@ -47,7 +47,7 @@ func TestHostKeysOfTheCleanScript(t *testing.T) {
 	}
 }
 
-// A host that left has outputs of its tasks: it is cleaned while it is listed.
+// A host that left may have outputs of tasks: it is cleaned also where only the list has it.
 func TestHostsOfTheCleanScript(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, listed, recorded, want string }{

@@ -46,3 +46,6 @@ func Recipe(t *testing.T, dir string) string {
 	}
 	return p.Recipe
 }
+
+// NoteLostGPUs notes how many GPUs the workers of hosts lack that config.yml gives them.
+func (s *Site) NoteLostGPUs(hosts []infra.HostStatus) { s.noteLostGPUs(hosts) }

@@ -2,9 +2,12 @@ package site
 
 import (
 	"fmt"
+	"strings"
 
 	"mlframework/infra/plan"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
+	"mlframework/sweep/task"
 )
 
 // Fault is what is not as it should be.
@@ -84,7 +87,11 @@ func (f *faults) workers(o *Overview) {
 			if w.Reason != nil {
 				why = ": " + *w.Reason
 			}
-			f.add(h.Name, remedyOf(w), "its worker is %s%s", w.State, why)
+			f.add(h.Name, remedyOf(w, h.Root), "its worker is %s%s", w.State, why)
+		case len(w.Lacks) > 0:
+			f.add(h.Name, "infrainit -f brings them",
+				"its worker gets no tasks of these revisions, as their files are not there: %s",
+				human.Truncate(strings.Join(w.Lacks, ", ")))
 		}
 	}
 	for _, w := range o.Workers {
@@ -100,14 +107,19 @@ func (f *faults) workers(o *Overview) {
 	}
 }
 
-// remedyOf is what to do with a worker that is not ready.
-func remedyOf(w core.Worker) string {
+// remedyOf is what to do with a worker that is not ready. Its outputs are below the folder root of
+// its host.
+func remedyOf(w core.Worker, root string) string {
 	switch w.State {
 	case core.WorkerAway, core.WorkerQuarantined:
 		return "check-status --logs " + w.Name + " shows what it says"
 	case core.WorkerDraining:
 		return "run-tasks workers resume " + w.Name + " has it go on"
 	case core.WorkerRefused:
+		if w.Reason != nil && strings.HasPrefix(*w.Reason, task.NoSpaceReason) {
+			return "free some space on the disk of " + root + " on " + w.Host +
+				"; the worker then continues by itself"
+		}
 		return "infrainit -f brings all of them one program"
 	}
 	return ""

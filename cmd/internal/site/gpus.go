@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/config"
 	"mlframework/infra"
 	"mlframework/infra/plan"
 	"mlframework/nvdocker"
@@ -151,7 +152,7 @@ func gpuState(g nvdocker.GPU, h infra.HostStatus, w core.Worker) (state, why str
 		return "unfit", sick[0].Error()
 	case slices.ContainsFunc(parts, func(p task.GPU) bool { return p.Broken }):
 		return "unfit", ""
-	case len(g.Processes) > 0:
+	case len(g.Processes) > 0 && !g.Free(nvdocker.Idle):
 		return "busy", "GPU " + g.Number() + " is used by " + g.Busy()
 	case (len(parts) == 0 || withheld(parts)) && !g.Free(nvdocker.Idle):
 		return "busy", "GPU " + g.Number() + ": " + g.InUse(nvdocker.Idle) + ", by no program " +
@@ -204,7 +205,8 @@ func tasksState(g nvdocker.GPU, given float64) string {
 	return "tasks"
 }
 
-// gpuFault returns why a worker's GPU is out of order, according to its host; nil if it is not.
+// gpuFault returns why a worker's GPU is out of order, according to its host; nil if it is not. One
+// that is lost is the worker's if it was given it, or would have been.
 // Being in use is not a fault. The host and the worker looked at different times and both found a
 // fault, so that what a program leaves for a moment when it ends does not count.
 func gpuFault(g nvdocker.GPU, h infra.HostStatus, w core.Worker) *nvdocker.Problem {
@@ -213,11 +215,27 @@ func gpuFault(g nvdocker.GPU, h infra.HostStatus, w core.Worker) *nvdocker.Probl
 		return nil
 	}
 	parts := ofWorker(g, w)
-	if withheld(parts) || g.Lost != "" && (len(parts) > 0 || unseenGPUs(h, w) > 0 ||
-		g.UUID == "" && hasUnlisted(h, w)) {
+	if withheld(parts) || g.Lost != "" && (len(parts) > 0 || h.LostGPUs > 0 ||
+		unseenGPUs(h, w) > 0 || g.UUID == "" && hasUnlisted(h, w)) {
 		return &sick[0]
 	}
 	return nil
+}
+
+// noteLostGPUs notes how many GPUs the workers of hosts lack that config.yml gives them.
+func (s *Site) noteLostGPUs(hosts []infra.HostStatus) {
+	selection, _ := s.Config.Selection() // without one, workers are to have all
+	for i := range hosts {
+		var want config.GPUs
+		for _, w := range selection.Workers {
+			if w.Name == hosts[i].Name {
+				want = s.Config.Host(w.Address).GPUs
+			}
+		}
+		if hosts[i].Worker {
+			hosts[i].LostGPUs = plan.LostGPUs(want, hosts[i].NVIDIA)
+		}
+	}
 }
 
 // hasUnlisted reports whether a worker tells of a GPU that its host does not: one that fell off the

@@ -2,6 +2,8 @@ package site_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/cmd/internal/site"
+	"mlframework/config"
 	"mlframework/nvdocker"
 	"mlframework/sweep/core"
 	"mlframework/sweep/task"
@@ -186,7 +189,7 @@ func TestFaultsOfGPUs(t *testing.T) {
 		"out of order, with a task":          {failed, []task.GPU{device(0, 1, "why")}, "GPU 0: its memory"},
 		"out of order, not noticed yet":      {failed, []task.GPU{device(0, 0, "")}, ""},
 		"out of order, and not the worker's": {failed, []task.GPU{other}, ""},
-		"a desktop":                          {desktop, []task.GPU{device(0, 0, "busy: 900 MB in use")}, ""},
+		"a desktop":                          {desktop, []task.GPU{device(0, 0, "busy: 6.0 GB in use")}, ""},
 		"lost":                               {lost, []task.GPU{device(0, 1, "")}, "GPU 0 does not"},
 		"lost, and not the worker's":         {lost, []task.GPU{other}, ""},
 		"lost without its UUID":              {lostNameless, []task.GPU{other}, "GPU 0000:00:00.0 does"},
@@ -301,20 +304,54 @@ func TestGPUsThatAWorkerWasGiven(t *testing.T) {
 	}
 }
 
+// A GPU that was lost before its worker was started is a fault unless config.yml leaves it out.
+func TestGPUsThatWereLostBeforeTheWorker(t *testing.T) {
+	t.Parallel()
+	for gpus, want := range map[string]string{
+		"":     "gpu2: GPU 0000:09:00.0 does not answer: GPU is lost\n  reboot the host",
+		"2":    "gpu2: GPU 0000:09:00.0 does not answer: GPU is lost\n  reboot the host",
+		"0,1":  "gpu2: GPU 0000:09:00.0 does not answer: GPU is lost\n  reboot the host",
+		"0":    "all is well",
+		"none": "all is well",
+	} {
+		flags := map[string]string{"hosts": "gpu1,gpu2,gpu3", "master": "1", "workers": "2,3",
+			"name": "c"}
+		if gpus != "" {
+			flags["gpus"] = gpus
+		}
+		s, err := site.ReadFrom(config.Source{File: filepath.Join(t.TempDir(), "config.yml"),
+			Flags: flags}, os.Stderr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := whole()
+		o.Hosts[1].NVIDIA.GPUs = []nvdocker.GPU{card(0, nil), card(nvdocker.Unknown,
+			func(g *nvdocker.GPU) { g.UUID, g.Bus, g.Lost = "", "0000:09:00.0", "GPU is lost" })}
+		o.Hosts[1].Containers[0].GPUs = 1
+		o.Workers[0].GPUs = []task.GPU{device(0, 0, "")}
+		s.NoteLostGPUs(o.Hosts)
+		o.Judge(nil, nil, nil)
+		if got := strings.Join(o.Verdict(0), "\n"); !strings.HasPrefix(got, want) ||
+			o.Well != (want == "all is well") {
+			t.Errorf("gpus: %q, well: %v\n%s", gpus, o.Well, got)
+		}
+	}
+}
+
 // Memory that no program seems to have may be that of a desktop: it is not to be reset blindly.
 func TestMemoryOfDesktops(t *testing.T) {
 	t.Parallel()
 	o := whole()
-	o.Hosts[1].NVIDIA.GPUs = []nvdocker.GPU{card(0, func(g *nvdocker.GPU) { g.Used = 900 << 20 })}
+	o.Hosts[1].NVIDIA.GPUs = []nvdocker.GPU{card(0, func(g *nvdocker.GPU) { g.Used = 6 << 30 })}
 	o.Hosts[1].Containers[0].GPUs = 1
-	o.Workers[0].GPUs = []task.GPU{device(0, 0, "busy: 900 MB in use")}
+	o.Workers[0].GPUs = []task.GPU{device(0, 0, "busy: 6.0 GB in use")}
 	if faults := o.Judge(nil, nil, nil); !o.Well {
 		t.Errorf("%v", faults)
 	}
 	text := strings.Join(o.Tables(0), "\n")
 	look, reset := strings.Index(text, "nvidia-smi on the host"), strings.Index(text, "--gpu-reset")
 	if !strings.Contains(text, "gpu2  0    busy ") || look < 0 || look > reset ||
-		!strings.Contains(text, "gpu2: GPU 0: 900 MB in use, by no program that computes") {
+		!strings.Contains(text, "gpu2: GPU 0: 6.0 GB in use, by no program that computes") {
 		t.Error(text)
 	}
 }

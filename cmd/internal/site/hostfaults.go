@@ -11,6 +11,8 @@ import (
 // host finds what is wrong with a host: that it is away, its disk, its containers.
 func (f *faults) host(h infra.HostStatus) {
 	switch {
+	case h.Outputs:
+		return
 	case h.Leaves && h.Problem != "":
 		f.add(h.Name,
 			"when it is back, infrainit -f removes its container; if it never comes back: "+
@@ -28,7 +30,8 @@ func (f *faults) host(h infra.HostStatus) {
 		return
 	}
 	if h.Free < plan.LeastDisk {
-		f.add(h.Name, "free some space", "its disk is full: %d MB are free", h.Free>>20)
+		f.add(h.Name, "free some space on that disk", "its disk is full: %d MB are free for %s",
+			h.Free>>20, h.Root)
 	}
 	for _, role := range h.Wanted {
 		i := slices.IndexFunc(h.Containers, func(c infra.ContainerStatus) bool {

@@ -20,7 +20,7 @@ import (
 type control struct{ user string }
 
 // Client returns a client of the master to which dial connects.
-func (s *Site) Client(dial infra.Dial) *api.Client { return control{s.Owner}.client(dial) }
+func (s *Site) Client(dial infra.Dial) *api.Client { return control{s.User}.client(dial) }
 
 func (c control) client(dial infra.Dial) *api.Client {
 	client := api.DialBy("its host", func(ctx context.Context) (net.Conn, error) {
@@ -56,7 +56,7 @@ func (c control) Workers(ctx context.Context, dial infra.Dial) (all []infra.Work
 	for _, w := range workers {
 		shown := infra.Worker{Name: w.Name, Held: w.Held, Drained: w.State == core.WorkerDraining,
 			Here: w.State != core.WorkerAway && w.Seen != nil}
-		shown.Replaced = w.DrainedFor != nil
+		shown.Replaced, shown.Lacks = w.DrainedFor != nil, len(w.Lacks) > 0
 		for _, busy := range w.Running {
 			shown.Running = append(shown.Running,
 				task.ID{Sweep: busy.Sweep, Index: busy.Index}.String())
@@ -105,6 +105,26 @@ func unless(err error, status int) error {
 		return nil
 	}
 	return err
+}
+
+func (c control) Unfinished(
+	ctx context.Context, dial infra.Dial,
+) (all []infra.Unfinished, err error) {
+	client := c.client(dial)
+	defer client.Close()
+	open, err := openSweeps(ctx, client)
+	for _, s := range open {
+		tasks := s.Total
+		for _, state := range task.States {
+			if state.Terminal() {
+				tasks -= s.Counts[state.String()]
+			}
+		}
+		if tasks > 0 {
+			all = append(all, infra.Unfinished{Sweep: s.ID, Tasks: tasks})
+		}
+	}
+	return all, err
 }
 
 func (c control) Revisions(ctx context.Context, dial infra.Dial) (all []string, err error) {

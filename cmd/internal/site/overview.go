@@ -70,8 +70,12 @@ func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error)
 	if ctx.Err() != nil {
 		return o, context.Cause(ctx)
 	}
+	s.noteLostGPUs(hosts)
 	o.Hosts, o.Certificates = hosts, c.Certificates(ctx)
 	o.Faults = o.faults()
+	for i := range o.Faults {
+		o.Faults[i].Remedy = s.Hints.Complete(o.Faults[i].Remedy)
+	}
 	o.Well = len(o.Faults) == 0
 	return o, err
 }

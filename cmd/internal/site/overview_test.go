@@ -155,8 +155,15 @@ func TestFaults(t *testing.T) {
 		},
 			want: []site.Fault{{"gpu3", "the worker is paused",
 				"docker unpause mlframework-c-worker there"}}},
-		"a full disk": {change: func(o *site.Overview) { o.Hosts[1].Free = 5 << 20 },
-			want: []site.Fault{{"gpu2", "its disk is full: 5 MB are free", "free some space"}}},
+		"a full disk": {change: func(o *site.Overview) {
+			o.Hosts[1].Free, o.Hosts[1].Root = 5<<20, "/home/anna/ml/c"
+			o.Workers[0] = worker("gpu2", core.WorkerRefused)
+			o.Workers[0].Reason = ptr(task.NoSpaceReason + " (/mlframework/outputs on gpu2)")
+		}, want: []site.Fault{{"gpu2", "its disk is full: 5 MB are free for /home/anna/ml/c",
+			"free some space on that disk"},
+			{"gpu2", "its worker is refused: no space left for outputs (/mlframework/outputs on " +
+				"gpu2)", "free some space on the disk of /home/anna/ml/c on gpu2; the worker " +
+				"then continues by itself"}}},
 		"a master that runs and is silent": {silent: errors.New("no answer"),
 			want: []site.Fault{{"", "the master does not answer: no answer",
 				"check-status --logs master shows what it says"}}},
@@ -192,6 +199,10 @@ func TestFaults(t *testing.T) {
 			"run-tasks workers resume gpu2 has it go on"},
 			{"gpu3", "its worker is refused: too new",
 				"infrainit -f brings all of them one program"}}},
+		"a worker without files of a sweep": {change: func(o *site.Overview) {
+			o.Workers[0].Lacks = []string{"0a1b2c3d4e5f"}
+		}, want: []site.Fault{{"gpu2", "its worker gets no tasks of these revisions, as their " +
+			"files are not there: 0a1b2c3d4e5f", "infrainit -f brings them"}}},
 		"a worker of nobody": {change: func(o *site.Overview) {
 			o.Workers = append(o.Workers, worker("gpu9", core.WorkerAway))
 		},
@@ -265,6 +276,12 @@ gpu2: evil \x1b[31m text that is longer than any narrow window would like it to 
 	if v := o.Verdict(60); !o.Well || len(v) != 1 || v[0] != "all is well" {
 		t.Errorf("%v, %q", o.Well, v)
 	}
+	o.Hosts[1].ClockSkew = -time.Hour
+	if v := o.Verdict(0); !o.Well || len(v) != 2 || v[0] != "warning: gpu2: its clock differs from "+
+		"this machine's by -1h0m0s: start an NTP client there; sweeps go on meanwhile" {
+		t.Errorf("%v, %q", o.Well, v)
+	}
+	o.Hosts[1].ClockSkew = time.Second
 	why := "the kernel has no Landlock"
 	o.Workers[0].Unconfined = &why
 	o.Judge(nil, nil, nil) // hosts have the kernels that they have: no fault

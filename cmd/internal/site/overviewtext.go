@@ -31,6 +31,8 @@ func (o *Overview) hosts() *cli.Table {
 			g.Add(h.Name, "", "unreachable")
 		case h.Problem != "":
 			g.Add(h.Name, "", "not known")
+		case h.Outputs:
+			g.Add(h.Name, "", "only has outputs")
 		case len(h.Containers)+len(h.Wanted) == 0:
 			g.Add(h.Name, "", "nothing runs")
 		}
@@ -114,6 +116,10 @@ func (o *Overview) Verdict(width int) (all []string) {
 	}
 	for _, h := range o.Hosts {
 		all = append(all, wrapped(o.shared(h), "", width)...)
+		if h.ClockSkew.Abs() > plan.MaxClockSkew {
+			all = append(all, wrapped(fmt.Sprintf("warning: %s: its clock differs from this "+
+				"machine's by %v: %s", h.Name, h.ClockSkew, plan.ClockRemedy), "", width)...)
+		}
 	}
 	all = append(all, wrapped(o.versions(), "", width)...)
 	if o.Well {

@@ -26,7 +26,8 @@ type Printer struct {
 	hosts    int                  // width of the widest name
 	said     map[string]time.Time // last status of each host; not on a terminal
 	waiting  *time.Timer          // of the last Wait; nil after Clear
-	Quiet    bool                 // print warnings only; set it before use
+	hints    cli.Hints
+	Quiet    bool // print warnings only; set it before use
 }
 
 // NewPrinter returns a printer that writes to a file.
@@ -48,7 +49,9 @@ func (p *Printer) Did(host, what string, took time.Duration) {
 }
 
 // Warn prints a warning; host is "" for the whole cluster.
-func (p *Printer) Warn(host, what string) { p.print(host, "warning: "+cli.VisibleLines(what)) }
+func (p *Printer) Warn(host, what string) {
+	p.print(host, "warning: "+cli.VisibleLines(p.hints.Complete(what)))
+}
 
 func (p *Printer) print(host, text string) {
 	p.mu.Lock()

@@ -32,9 +32,8 @@ func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.R
 	}
 	r := infra.Request{
 		Cluster: plan.Cluster{
-			Name: o.Name, Owner: s.Owner, BrokerImage: o.BrokerImage, BrokerPort: o.BrokerPort,
-			MonitorPort: o.MonitorPort,
-			Address:     o.MasterAddress, Group: o.Group, Exposed: o.ExposeMonitor,
+			Name: o.Name, BrokerImage: o.BrokerImage, BrokerPort: o.BrokerPort,
+			MonitorPort: o.MonitorPort, Address: o.MasterAddress, Exposed: o.ExposeMonitor,
 			Lease: o.Lease, DrainTime: o.DrainTimeout, Program: cli.Version(), Schema: core.Schema,
 		},
 		Targets: map[string]remote.Target{host.LocalName: s.Target(host.Local)}, Folder: s.folder(),

@@ -31,9 +31,12 @@ import (
 // Site is one cluster, as this machine's configuration describes it.
 type Site struct {
 	Config  *config.Config
-	Owner   string
+	User    string // who is at work, for the audit
 	Infra   infra.Options
 	Printer *Printer
+
+	// Hints are the options of this call that commands in messages repeat.
+	Hints cli.Hints
 
 	stderr     *os.File
 	configFile string
@@ -58,16 +61,18 @@ func ReadFrom(source config.Source, stderr *os.File) (*Site, error) {
 	if file == "" {
 		file = config.FileName
 	}
-	s := &Site{Config: c, stderr: stderr, configFile: file, Printer: NewPrinter(stderr)}
+	s := &Site{Config: c, stderr: stderr, configFile: file, Printer: NewPrinter(stderr),
+		Hints: cli.Hints{Config: source.File, Project: source.Flags["project"]}}
+	s.Printer.hints = s.Hints
 	who := "somebody"
 	if u, err := user.Current(); err == nil {
-		s.Owner, who = u.Username, u.Username
+		s.User, who = u.Username, u.Username
 	}
 	if name, err := os.Hostname(); err == nil {
 		who += "@" + name
 	}
 	s.Infra = infra.Options{
-		Dialer: s.dialer(0), Control: control{s.Owner}, Report: s.Printer, Who: who,
+		Dialer: s.dialer(0), Control: control{s.User}, Report: s.Printer, Who: who,
 		Programs: sync.OnceValues(Programs), Here: infra.LocalDocker(), Now: time.Now,
 		Random: rand.Reader,
 	}
@@ -114,7 +119,7 @@ func (s *Site) Location() (infra.Location, error) {
 			Err:    fmt.Errorf("%s does not say where the master is", s.configFile),
 			Remedy: "infrainit with -m saves it there; or name another file with --config"}
 	}
-	p := infra.Location{Name: o.Name, Owner: s.Owner, Folder: s.folder(),
+	p := infra.Location{Name: o.Name, Folder: s.folder(),
 		Master: selection.Master.Name, Targets: map[string]remote.Target{}}
 	for _, h := range selection.Hosts {
 		p.Targets[h.Name] = s.Target(h.Address)

@@ -42,15 +42,10 @@ func (s *Site) Without(problems plan.Problems) (workers, hosts string) {
 	return strings.Join(stay, ","), hosts
 }
 
-// GoOnWithout returns how a command goes on that needs every host of the cluster, "" when it
-// cannot: see Without.
-func (s *Site) GoOnWithout(problems plan.Problems) string {
-	workers, hosts := s.Without(problems)
-	switch {
-	case hosts == "":
-		return ""
-	case workers == "":
-		return "infrainit -f with a -w that leaves out " + hosts + " removes it from the cluster"
+// WarnOfLeft warns of hosts that did not get a project's files.
+func (s *Site) WarnOfLeft(left plan.Problems) {
+	for _, p := range left {
+		s.Printer.Warn(p.Host, "it does not have the new files, and gets no tasks that need them "+
+			"until infrainit -f has brought them: "+p.What)
 	}
-	return "`infrainit -f -w " + workers + "` removes " + hosts + " from the cluster"
 }

@@ -11,8 +11,8 @@ import (
 	"mlframework/projects"
 )
 
-// revisionFolder returns the folder with the files of a revision.
-func revisionFolder(revision string) (string, error) {
+// RevisionFolder returns the folder with the files of a revision.
+func RevisionFolder(revision string) (string, error) {
 	folder, err := filepath.Abs(filepath.Join(RevisionsFolder, revision))
 	if err != nil {
 		return "", err
@@ -24,8 +24,14 @@ func revisionFolder(revision string) (string, error) {
 }
 
 // remake makes the files of a revision anew, from the project of a sweep that runs them, if that
-// has not changed since.
+// has not changed since. It does nothing if they are right, as after another revision, with which
+// they share files, was made anew.
 func (r *Runner) remake(ctx context.Context, revision string) error {
+	m, err := projects.Scan(ctx, filepath.Join(RevisionsFolder, revision),
+		projects.Options{Snapshot: true})
+	if err == nil && m.Revision() == revision {
+		return nil
+	}
 	sweeps, err := r.store.List(ctx, "", 0)
 	if err != nil {
 		return err
@@ -45,11 +51,7 @@ func (r *Runner) remake(ctx context.Context, revision string) error {
 				s.Outline.Project)
 			continue
 		}
-		if err := projects.Remove(RevisionsFolder, revision); err != nil {
-			return err
-		}
-		_, err = projects.Snapshot(ctx, m, RevisionsFolder)
-		return err
+		return projects.Rebuild(ctx, m, RevisionsFolder)
 	}
 	return err
 }

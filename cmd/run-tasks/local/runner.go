@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -110,7 +112,7 @@ func (r *Runner) start() (err error) {
 		return err
 	}
 	r.master = master.New(master.Options{Store: r.store, Queue: r.queue, Log: r.log, Local: true})
-	listener, err := server.Listen(socketPath, "")
+	listener, err := server.Listen(socketPath)
 	if err != nil {
 		return err
 	}
@@ -135,18 +137,18 @@ func (r *Runner) start() (err error) {
 	return nil
 }
 
-// Work starts the worker, which runs so many tasks at a time; gpuIdle is its GPUIdleMemory.
-func (r *Runner) Work(slots int, gpuIdle int64) error {
+// Work starts the worker, which runs so many tasks at a time.
+func (r *Runner) Work(slots int, busy cli.GPUBusy) error {
 	outputs, err := filepath.Abs(OutputFolder)
 	if err != nil {
 		return err
 	}
 	w := worker.New(r.queue.Worker(workerName), worker.Options{
-		Name: workerName, Slots: slots, Outputs: outputs, Revision: revisionFolder,
+		Name: workerName, Slots: slots, Outputs: outputs, Revision: RevisionFolder,
 		Rebuild: r.remake, Inherited: os.Environ(), OwnSecrets: true, SoleWorker: true,
 		Keeper: r.keeper, Log: r.log, GPUs: worker.DetectGPUs,
 		GPULocks: worker.GPULockFolder(os.Environ()), GPUHolder: gpuHolder(),
-		GPUIdleMemory: gpuIdle,
+		GPUBusyAbove: busy.Above, IgnoreGPULocks: busy.IgnoreLocks,
 		OnNoSpace: func(reason string) {
 			select {
 			case r.noRoom <- reason:
@@ -156,7 +158,7 @@ func (r *Runner) Work(slots int, gpuIdle int64) error {
 	})
 	ctx, stop := context.WithCancel(r.ctx)
 	r.stop, r.works = stop, true
-	cli.Tune(slots)
+	cli.Tune(cmp.Or(slots, runtime.NumCPU()))
 	r.worker.Go(func() { w.Run(ctx) })
 	r.parts.Go(r.pauseWithoutRoom)
 	return nil

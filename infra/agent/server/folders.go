@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"mlframework/infra/agent"
 	"mlframework/infra/layout"
@@ -47,57 +46,7 @@ func makeFolders(_ context.Context, f agent.Folders) error {
 			return err
 		}
 	}
-	if f.Shared == "" {
-		return nil
-	}
-	return makeShared(f)
-}
-
-// makeShared makes the folder of a group. It lies where every user of the host may have made
-// something of that name before: what is there has to be a folder that an earlier call made.
-func makeShared(f agent.Folders) error {
-	refuse := func(why string) error {
-		return fmt.Errorf("%s %s: another user of this host may have put it there to get at the "+
-			"master's socket. Remove it (rm -rf %[1]s; as root where it is not yours) and try again",
-			f.Shared, why)
-	}
-	if err := os.Mkdir(f.Shared, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	dir, err := os.OpenFile(f.Shared, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	switch {
-	case errors.Is(err, syscall.ELOOP):
-		return refuse("is a link")
-	case errors.Is(err, fs.ErrPermission):
-		return refuse("cannot be opened")
-	case err != nil:
-		return refuse("is not a folder")
-	}
-	defer dir.Close()
-	info, err := dir.Stat()
-	if err != nil {
-		return err
-	}
-	owner := int(info.Sys().(*syscall.Stat_t).Uid)
-	switch {
-	case !info.IsDir():
-		return refuse("is not a folder")
-	case owner != os.Getuid() && owner != f.UID:
-		return refuse(fmt.Sprintf("belongs to the user with the number %d", owner))
-	case info.Mode().Perm()&0o022 != 0:
-		return refuse("can be changed by others")
-	}
-	// The owner last: whom it was given to only root can change its mode for.
-	if err := dir.Chown(-1, f.Group); err != nil {
-		return err
-	}
-	if err := dir.Chmod(fs.ModeSetgid | 0o750); err != nil {
-		return err
-	}
-	if f.UID == -1 {
-		return nil
-	}
-	return dir.Chown(f.UID, f.GID)
+	return nil
 }
 
 // removeRoot removes a cluster's folder. One with another's marker stays.
@@ -117,7 +66,7 @@ func removeRoot(_ context.Context, f agent.Folders) error {
 				layout.MarkerFile)))),
 				os.Remove(f.Root))
 		case err != nil:
-		case wrong != nil || m.Owner != f.Owner || m.Cluster != f.Cluster:
+		case wrong != nil || m.Cluster != f.Cluster:
 			err = fmt.Errorf("%s does not have this cluster's marker: it stays as it is", f.Root)
 		default:
 			err = removeAll(f.Root)

@@ -12,16 +12,15 @@ import (
 )
 
 // folders is a cluster's in a folder of its own.
-func folders(t *testing.T, shared string) agent.Folders {
+func folders(t *testing.T) agent.Folders {
 	root := filepath.Join(t.TempDir(), "ml", "c")
 	return agent.Folders{Root: root, Owner: "anna", Cluster: "c", UID: -1, GID: -1,
-		Names: []string{filepath.Join(root, "master"), filepath.Join(root, "hosts/gpu1/outputs")},
-		Group: os.Getgid(), Shared: shared}
+		Names: []string{filepath.Join(root, "master"), filepath.Join(root, "hosts/gpu1/outputs")}}
 }
 
 func TestFolders(t *testing.T) {
 	t.Parallel()
-	c, f := start(t, server.Options{}), folders(t, "")
+	c, f := start(t, server.Options{}), folders(t)
 	must(t, c.MakeFolders(t.Context(), f))
 	for _, name := range append(f.Names, f.Root) {
 		if info, err := os.Stat(name); err != nil || info.Mode() != os.ModeDir|0o700 {
@@ -59,7 +58,7 @@ func TestFolders(t *testing.T) {
 // No link in the cluster's folder leads out of it.
 func TestPathsStayInTheRoot(t *testing.T) {
 	t.Parallel()
-	c, f, elsewhere := start(t, server.Options{}), folders(t, ""), t.TempDir()
+	c, f, elsewhere := start(t, server.Options{}), folders(t), t.TempDir()
 	must(t, os.MkdirAll(f.Root, 0o700))
 	must(t, os.Symlink(elsewhere, filepath.Join(f.Root, "master")))
 	must(t, os.WriteFile(filepath.Join(elsewhere, "secrets.json"), []byte("theirs"), 0o600))
@@ -91,74 +90,4 @@ func list(t *testing.T, dir string) (names []string) {
 		names = append(names, i.Name())
 	}
 	return names
-}
-
-// The folder of a group lies where every user of a host can make one: what another has put there is
-// refused, with the reason and what to do, and is left as it was.
-func TestTheGroupsFolderIsOurs(t *testing.T) {
-	t.Parallel()
-	c := start(t, server.Options{})
-	for _, tc := range []struct {
-		name string
-		put  func(t *testing.T, shared string) error
-		want string // in the refusal; "": it is taken
-	}{
-		{"nothing is there", func(*testing.T, string) error { return nil }, ""},
-		{"one that an earlier call made", func(t *testing.T, shared string) error {
-			return c.MakeFolders(t.Context(), folders(t, shared))
-		}, ""},
-		{"a link", func(t *testing.T, shared string) error {
-			return os.Symlink(t.TempDir(), shared)
-		}, "is a link"},
-		{"a link to nothing", func(_ *testing.T, shared string) error {
-			return os.Symlink(shared+".gone", shared)
-		}, "is a link"},
-		{"a file", func(_ *testing.T, shared string) error {
-			return os.WriteFile(shared, nil, 0o600)
-		}, "is not a folder"},
-		{"one that others can change", func(_ *testing.T, shared string) error {
-			if err := os.Mkdir(shared, 0o700); err != nil {
-				return err
-			}
-			return os.Chmod(shared, 0o707)
-		}, "can be changed by others"},
-		{"one that a group can change", func(_ *testing.T, shared string) error {
-			if err := os.Mkdir(shared, 0o700); err != nil {
-				return err
-			}
-			return os.Chmod(shared, 0o770)
-		}, "can be changed by others"},
-		{"one of another user", func(t *testing.T, shared string) error {
-			if os.Getuid() != 0 {
-				t.Skip("NOT TESTED: only root can make a folder of another user")
-			}
-			if err := os.Mkdir(shared, 0o755); err != nil {
-				return err
-			}
-			return os.Chown(shared, 4242, -1)
-		}, "belongs to the user with the number 4242"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			shared := filepath.Join(t.TempDir(), "shared")
-			must(t, tc.put(t, shared))
-			before, _ := os.Lstat(shared)
-			said := c.MakeFolders(t.Context(), folders(t, shared))
-			after, err := os.Lstat(shared)
-			must(t, err)
-			if tc.want == "" {
-				if mode := os.ModeDir | os.ModeSetgid | 0o750; said != nil || after.Mode() != mode {
-					t.Errorf("it has mode %v: %v", after.Mode(), said)
-				}
-				return
-			}
-			for _, part := range []string{shared + " " + tc.want, "rm -rf " + shared} {
-				if said == nil || !strings.Contains(said.Error(), part) {
-					t.Errorf("it says %v, without %q", said, part)
-				}
-			}
-			if before.Mode() != after.Mode() {
-				t.Errorf("its mode was %v and is %v", before.Mode(), after.Mode())
-			}
-		})
-	}
 }

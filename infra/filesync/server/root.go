@@ -89,7 +89,7 @@ func (r *root) claim(from filesync.Identity, make bool) error {
 	for range 2 { // again where somebody else was faster
 		m, err := r.marker()
 		switch {
-		case err == nil && m.Owner == from.Owner && m.Cluster == from.Cluster:
+		case err == nil && m.Cluster == from.Cluster:
 			return nil
 		case err == nil:
 			return fmt.Errorf("%s holds the files of the cluster %q of %s: take another folder "+

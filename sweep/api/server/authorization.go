@@ -24,7 +24,7 @@ type accessKey struct{}
 func withAccess(ctx context.Context, l net.Listener) context.Context {
 	var a access
 	if l, ok := l.(*listener); ok {
-		a = access{l.readOnly, l.group == ""}
+		a = access{l.readOnly, true}
 	}
 	return context.WithValue(ctx, accessKey{}, a)
 }
@@ -58,8 +58,8 @@ func peerOf(c net.Conn) peer {
 	return peer{uid, err == nil}
 }
 
-// checkPeer refuses requests of other users at a socket without a group, also where somebody
-// changed the socket's mode, which keeps them out otherwise. On systems that do not report the
+// checkPeer refuses requests of other users at a socket, also where somebody changed the socket's
+// mode, which keeps them out otherwise. On systems that do not report the
 // peer's uid the mode is the only check.
 func checkPeer(ctx context.Context) error {
 	a, _ := ctx.Value(accessKey{}).(access)
@@ -67,7 +67,7 @@ func checkPeer(ctx context.Context) error {
 	if own := os.Geteuid(); a.ownerOnly && p.known && !p.trusted(own) {
 		return &api.Error{Status: http.StatusForbidden,
 			Text:   fmt.Sprintf("this socket is for uid %d alone, and you are uid %d", own, p.uid),
-			Remedy: "start the master with --group and a group that you are in"}
+			Remedy: "log in as the user who started the master"}
 	}
 	return nil
 }

@@ -44,9 +44,9 @@ func apiError(err error) *api.Error {
 		e.Status = http.StatusConflict
 	} else if state, ok := errors.AsType[*core.WrongState](err); ok {
 		e.Status, e.Text, e.Remedy = http.StatusConflict, state.Cause(), state.Remedy
-	} else if never, ok := errors.AsType[*core.NeverGPUs](err); ok {
+	} else if never, ok := errors.AsType[*core.NeverFits](err); ok {
 		e.Status, e.Remedy = http.StatusConflict, never.Remedy()
-		e.Parameter = api.GPUsParameter
+		e.Parameter = api.NeedsParameter
 	} else if errors.Is(err, master.ErrKeyUsed) {
 		e.Status, e.Remedy = http.StatusConflict, "use a new key for each request"
 	} else if errors.Is(err, core.ErrEnviron) {

@@ -37,7 +37,7 @@ func TestGPUsThatNoWorkerHas(t *testing.T) {
 	want := &api.Error{Status: http.StatusConflict,
 		Text:      "each task of train needs 1 GPU, which no worker can ever give: w1: no GPU",
 		Remedy:    "change gpus in tasks.yml, or add a worker whose host has such GPUs",
-		Parameter: api.GPUsParameter}
+		Parameter: api.NeedsParameter}
 	got, refused := errors.AsType[*api.Error](err)
 	if !refused {
 		t.Fatalf("it is accepted: %v", err)

@@ -9,9 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -19,8 +17,8 @@ import (
 // listener is a Unix socket at a path. One that is removed is made again; connections that there
 // are stay. Closing it removes the socket.
 type listener struct {
-	path, group string
-	readOnly    bool // only questions are answered here
+	path     string
+	readOnly bool // only questions are answered here
 
 	mu     sync.Mutex
 	now    *net.UnixListener
@@ -108,7 +106,7 @@ func (l *listener) renew() (made bool, err error) {
 		l.touch(time.Now())
 		return false, nil
 	}
-	fresh, err := Listen(l.path, l.group)
+	fresh, err := Listen(l.path)
 	if err != nil {
 		return false, err
 	}
@@ -117,8 +115,8 @@ func (l *listener) renew() (made bool, err error) {
 	return true, old.Close()
 }
 
-// touchEvery is how often the socket and its folder are touched: systemd-tmpfiles removes from
-// /var/tmp what has not changed for 30 days.
+// touchEvery is how often the socket and its folder are touched: systemd-tmpfiles removes what has
+// not changed for 10 days from /tmp, and for 30 days from /var/tmp.
 const touchEvery = 24 * time.Hour
 
 // touch gives the socket and its folder a new time when theirs is a day old.
@@ -132,10 +130,9 @@ func (l *listener) touch(now time.Time) {
 	}
 }
 
-// Listen opens a Unix socket for a server, mode 0600; with a group, by name or number, 0660 and the
-// group's. It takes the place of a socket that nobody listens on any more, and of nothing else.
-// Closing the listener removes the socket.
-func Listen(path, group string) (net.Listener, error) {
+// Listen opens a Unix socket for a server, mode 0600. It takes the place of a socket that nobody
+// listens on any more, and of nothing else. Closing the listener removes the socket.
+func Listen(path string) (net.Listener, error) {
 	if err := removeStale(path); err != nil {
 		return nil, err
 	}
@@ -152,16 +149,16 @@ func Listen(path, group string) (net.Listener, error) {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	file, err := publish(made, path, group)
+	file, err := publish(made, path)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return &listener{path: path, group: group, now: l, file: file}, nil
+	return &listener{path: path, now: l, file: file}, nil
 }
 
 // publish sets who may open a socket, and then moves it to where it is looked for.
-func publish(made, path, group string) (fs.FileInfo, error) {
-	if err := setPermissions(made, group); err != nil {
+func publish(made, path string) (fs.FileInfo, error) {
+	if err := os.Chmod(made, 0o600); err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", path, err)
 	}
 	if err := os.Rename(made, path); err != nil {
@@ -186,7 +183,7 @@ func privateFolder(dir string) (path string, err error) {
 // routes that read, and those that the table of routes marks as asking. It is for programs that
 // show things, such as the monitor.
 func ListenReadOnly(path string) (net.Listener, error) {
-	l, err := Listen(path, "")
+	l, err := Listen(path)
 	if err != nil {
 		return nil, err
 	}
@@ -210,25 +207,4 @@ func removeStale(path string) error {
 		return fmt.Errorf("listen on %s: another process listens there", path)
 	}
 	return os.Remove(path)
-}
-
-// setPermissions sets who may open a socket.
-func setPermissions(path, group string) error {
-	if group == "" {
-		return os.Chmod(path, 0o600)
-	}
-	id, err := strconv.Atoi(group)
-	if err != nil {
-		g, err := user.LookupGroup(group)
-		if err != nil {
-			return err
-		}
-		if id, err = strconv.Atoi(g.Gid); err != nil {
-			return err
-		}
-	}
-	if err := os.Chown(path, -1, id); err != nil {
-		return err
-	}
-	return os.Chmod(path, 0o660)
 }

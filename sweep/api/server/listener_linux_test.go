@@ -38,7 +38,7 @@ func TestASocketIsNeverWide(t *testing.T) {
 		}
 	})
 	for range 200 {
-		l, err := server.Listen(path, "")
+		l, err := server.Listen(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,9 +18,9 @@ import (
 func TestListen(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "api.sock")
-	listen := func(group string) net.Listener {
+	listen := func() net.Listener {
 		t.Helper()
-		l, err := server.Listen(path, group)
+		l, err := server.Listen(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,11 +33,11 @@ func TestListen(t *testing.T) {
 		}
 		return info.Mode()
 	}
-	l := listen("")
+	l := listen()
 	if mode() != fs.ModeSocket|0o600 {
 		t.Errorf("mode %v", mode())
 	}
-	if _, err := server.Listen(path, ""); err == nil || !strings.Contains(err.Error(),
+	if _, err := server.Listen(path); err == nil || !strings.Contains(err.Error(),
 		"another process listens there") {
 		t.Errorf("a second one: %v", err)
 	}
@@ -48,24 +48,11 @@ func TestListen(t *testing.T) {
 		t.Errorf("%v is left", left)
 	}
 	abandon(t, path)
-	_ = listen("").Close()
-	if _, err := server.Listen(path, "no such group"); err == nil {
-		t.Error("a group that is not there")
-	}
-	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
-		t.Errorf("%v is left of a socket that nobody may open", left)
-	}
-	if os.Getgid() == 0 {
-		l = listen("root")
-		if mode() != fs.ModeSocket|0o660 {
-			t.Errorf("mode %v", mode())
-		}
-		_ = l.Close()
-	}
+	_ = listen().Close()
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := server.Listen(path, ""); err == nil || !strings.Contains(err.Error(),
+	if _, err := server.Listen(path); err == nil || !strings.Contains(err.Error(),
 		"not a socket") {
 		t.Errorf("on a file: %v", err)
 	}
@@ -146,12 +133,12 @@ func TestASocketThatWasRemoved(t *testing.T) {
 	}
 }
 
-// What cleans /var/tmp never finds socket and folder of a server that runs to be old.
+// What cleans /tmp never finds socket and folder of a server that runs to be old.
 func TestASocketStaysFresh(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "api.sock")
-	l, err := server.Listen(path, "")
+	l, err := server.Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func (s *site) start() {
 	)
 	s.server = server.New(server.Options{Master: m, Store: &s.store.Reader, Broker: s.queue,
 		Revisions: "/revisions", Program: "1.2", Log: log})
-	l, err := server.Listen(s.socket(), "")
+	l, err := server.Listen(s.socket())
 	s.must(err)
 	reading, err := server.ListenReadOnly(s.readSocket())
 	s.must(err)

@@ -76,8 +76,8 @@ func check(s api.Submission) error {
 	case s.MinNumber > maxNumber:
 		return api.Wrong("min_number", fmt.Sprintf("no sweep has a number above %d",
 			int64(maxNumber)))
-	case recipe.GPUs.Check() != nil:
-		return api.Wrong(api.GPUsParameter, recipe.GPUs.Check().Error())
+	case recipe.Needs.Check() != nil:
+		return api.Wrong(api.NeedsParameter, recipe.Needs.Check().Error())
 	case !r.Style.Form.Known():
 		return api.Wrong("record.style.form", fmt.Sprintf("%q is not a form of parameters",
 			r.Style.Form))

@@ -13,8 +13,9 @@ import (
 	"mlframework/sweep/metric/reader"
 )
 
-// recordFile is the file in a task's folder that contains the marks of its metric files. It exists
-// if a program appended to files of the project or of earlier attempts.
+// recordFile is the file in a task's folder that contains the marks of its metric files, none for a
+// file that was rewritten. It exists if a program changed files of the project or of earlier
+// attempts.
 const recordFile = ".metric-files"
 
 const (
@@ -83,6 +84,7 @@ func markOf(opened *os.File, err error) (m mark, now state, failed error) {
 // means that no attempt has run there.
 func (f *Folder) SetBaseline(earlier int, project func(path string) string) {
 	f.baseline, f.earlier, f.project = map[string]state{}, map[string]state{}, project
+	f.live = true
 	if earlier == 0 { // an existing record file belongs to the project
 		f.marks, f.stored = map[string][]mark{}, ""
 	}
@@ -100,6 +102,10 @@ func (f *Folder) SetBaseline(earlier int, project func(path string) string) {
 	}
 	f.store()
 }
+
+// SetProject has files compared with those of the project whose rules were added after the program
+// ended: of such files, nothing else tells which content the project had.
+func (f *Folder) SetProject(project func(path string) string) { f.project = project }
 
 // setMark records what an earlier attempt wrote to a file, or that the file is the project's.
 func (f *Folder) setMark(path string, m mark, was state) {
@@ -137,7 +143,7 @@ func (f *Folder) markProject(path string) {
 // that no longer starts with the earlier content was rewritten by the program, and stays so.
 func (f *Folder) own(kind reader.Kind, file *file, opened *os.File, now state) {
 	_, was := f.baseline[file.path]
-	if _, known := f.marks[file.path]; was && !known && f.project != nil {
+	if _, known := f.marks[file.path]; (was || !f.live) && !known && f.project != nil {
 		f.markProject(file.path)
 	}
 	file.owned, file.undecided = nil, false
@@ -147,7 +153,7 @@ func (f *Folder) own(kind reader.Kind, file *file, opened *os.File, now state) {
 			file.owned = append(file.owned, m)
 			continue
 		}
-		if file.owned = nil; f.project != nil {
+		if file.owned = nil; f.live {
 			f.marks[file.path] = marks[i+1:]
 		}
 	}
@@ -230,7 +236,7 @@ func (f *Folder) load() {
 func (f *Folder) store() {
 	all := map[string][]mark{}
 	for path, marks := range f.marks {
-		if len(marks) > 0 {
+		if marks != nil {
 			all[path] = marks
 		}
 	}

@@ -42,7 +42,8 @@ type Folder struct {
 	baseline map[string]state // of files whose content does not count
 	earlier  map[string]state // of files of earlier attempts
 	marks    map[string][]mark
-	project  func(path string) string // nil: no program runs or is about to start
+	project  func(path string) string // nil: the project is not known
+	live     bool                     // a program runs or is about to start
 	stored   string                   // the content of recordFile
 	// why the marks could not be written
 	recordErr error
@@ -226,12 +227,12 @@ func (f *Folder) End(ctx context.Context, exited bool) {
 	f.cost = 0
 	for !f.Poll(ctx, 1<<62) && ctx.Err() == nil {
 	}
-	if f.project != nil {
+	if f.live {
 		defer f.store()
 	}
 	for _, s := range f.sources {
 		for _, file := range s.files {
-			if file.undecided && file.owned == nil && f.project != nil {
+			if file.undecided && file.owned == nil && f.live {
 				delete(f.marks, file.path)
 			}
 			file.partial = ctx.Err() != nil && file.reached < file.was.size

@@ -19,7 +19,7 @@ func TestWhatIsReadTakesLittleMemory(t *testing.T) {
 		n := (bytes - len(begin) - len(end)) / (len(part) + 1)
 		return []byte(begin + strings.TrimSuffix(strings.Repeat(part+",", n), ",") + end)
 	}
-	const event = `{"version":10,"kind":"ended","worker":"w1"`
+	const event = `{"version":11,"kind":"ended","worker":"w1"`
 	for name, c := range map[string]struct {
 		kind   rights.MessageKind
 		body   []byte

@@ -222,15 +222,15 @@ func TestForgedMessagesAreRefused(t *testing.T) {
 		}
 	}()
 	forged := map[string]string{ // key by what is said
-		`[{"version":10,"kind":"ended","worker":"w2","sweep":"a-1","index":0,"attempt":1}]`:                               "events.w1",
-		`{"version":10,"worker":"w2","incarnation":"9","host":"h","slots":1}`:                                             "heartbeats.w1",
-		`{"version":10,"worker":"w2","id":"1"}`:                                                                           "pieces.w1",
-		`[{"version":10,"kind":"joined","worker":"w1","beat":{"version":10,"worker":"w2","host":"h","incarnation":"9"}}]`: "events.w1",
+		`[{"version":11,"kind":"ended","worker":"w2","sweep":"a-1","index":0,"attempt":1}]`:                               "events.w1",
+		`{"version":11,"worker":"w2","incarnation":"9","host":"h","slots":1}`:                                             "heartbeats.w1",
+		`{"version":11,"worker":"w2","id":"1"}`:                                                                           "pieces.w1",
+		`[{"version":11,"kind":"joined","worker":"w1","beat":{"version":11,"worker":"w2","host":"h","incarnation":"9"}}]`: "events.w1",
 	}
 	for body, key := range forged {
 		s.say(t, "w1", key, body)
 	}
-	anonymous := `[{"version":10,"kind":"ended","worker":"w1","sweep":"a-1","index":1,"attempt":1}]`
+	anonymous := `[{"version":11,"kind":"ended","worker":"w1","sweep":"a-1","index":1,"attempt":1}]`
 	if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, "events.w1",
 		false, false, amqp091.Publishing{Body: []byte(anonymous)}); err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func bigBatch() task.Batch {
 		Env:     map[string]string{"A": "1", "B": ""},
 		Secrets: []string{"KEY"}, Revision: "r2", Outputs: []string{"result"}, Timeout: time.Hour,
 		Grace:   time.Second,
-		Metrics: []metric.Rule{{Name: "loss", Pattern: `loss=(\S+)`}}, GPUs: task.GPUs{Count: 0.5},
+		Metrics: []metric.Rule{{Name: "loss", Pattern: `loss=(\S+)`}}, Needs: task.Needs{GPUs: task.GPUs{Count: 0.5}},
 	}
 	long := string(make([]byte, 1000))
 	b.Attempts = nil
@@ -68,7 +68,7 @@ func fullEvent() task.Event {
 	code := 3
 	e := event("w1", "full-1", 1)
 	e.Kind = task.EndedEvent
-	e.Start = &task.Start{Host: "gpu1", Slot: 1, GPUs: []string{"GPU-1"}, Resumed: true}
+	e.Start = &task.Start{Host: "gpu1", Slot: 1, Resumed: true}
 	e.Samples = []metric.Sample{{Name: "loss", Value: 0.25, Line: 7, Stream: "stdout",
 		Time: e.Time}}
 	e.Outcome = &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3",

@@ -103,7 +103,22 @@ func TestStaleCopiesAreRemoved(t *testing.T) {
 		must(t, os.MkdirAll(c.Dir+"/sub/__pycache__", 0o755))
 		must(t, syscall.Kill(os.Getpid(), syscall.SIGKILL))
 	}
+	staleCopies(t, "")
+	elsewhere, err := os.MkdirTemp("/dev/shm", "folder-")
+	if err != nil {
+		t.Fatalf("this test needs a second file system: %v", err)
+	}
+	defer os.RemoveAll(elsewhere)
+	staleCopies(t, elsewhere)
+}
+
+// staleCopies kills a worker. The folders of its sweep may lie on another file system.
+func staleCopies(t *testing.T, elsewhere string) {
 	s := newStand(t)
+	if elsewhere != "" {
+		must(t, os.Remove(s.path("outputs/train-1")))
+		must(t, os.Symlink(elsewhere, s.path("outputs/train-1")))
+	}
 	s.snapshot("r1", map[string]string{"data/x": "x", "train.py": "p", "sub/ü b.py": "b",
 		"sub/link": "->ü b.py", "own/": ""})
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")

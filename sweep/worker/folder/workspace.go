@@ -133,8 +133,8 @@ func (w *Workspace) merge(ctx context.Context) error {
 		} // else it belongs to the task
 		i = it.end
 	}
-	w.made = there
-	return removeAll(w.place.path)
+	w.made = there // on another file system, they are new files
+	return errors.Join(w.place.write(record{w.Dir, there}), removeAll(w.place.path))
 }
 
 // moveItems moves an item, with everything below it, to the task's folder.
