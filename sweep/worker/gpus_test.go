@@ -198,7 +198,7 @@ func TestSlotsOfAttemptsWithGPUs(t *testing.T) {
 		s.send(batch("", 0, 1, 2, 3), free)
 		p.running(t, "at once", "0:", "1:", "2:", "3:", "4: GPU-0", "5: GPU-1", "6: GPU-2")
 		time.Sleep(time.Minute + time.Millisecond)
-		s.send(batch("", 7, 8, 9, 10), each(11, 12))
+		s.send(each(11, 12), batch("", 7, 8, 9, 10))
 		time.Sleep(time.Second)
 		p.running(t, "then", "11: GPU-0", "12: GPU-1", "7:", "8:")
 	}, func(o *worker.Options) { o.Slots = 4 })
