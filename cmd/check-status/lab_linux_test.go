@@ -348,14 +348,18 @@ func (b *bed) away(t *testing.T, master, worker *lab.Host) {
 		t.Errorf("it took %v", took)
 	}
 	u := <-updated
-	if u.code != 4 || !strings.Contains(u.stderr, "nothing was uploaded") || u.stdout != "" {
+	if u.code != 4 || !strings.Contains(u.stderr, worker.Name+"     warning: it does not have "+
+		"the new files, and gets no tasks that need them until infrainit -f has brought them: ") {
 		t.Errorf("update-files: exit code %d\n%s%s", u.code, u.stdout, u.stderr)
 	}
-	if text := master.Exec(t, "cat",
-		"/home/anna/mlframework/status/current/more.txt"); text != "another" {
-		t.Errorf("%s has %q, although a host was away", master.Name, text)
+	const file = "/home/anna/mlframework/status/current/more.txt"
+	if text := master.Exec(t, "cat", file); text != "a third" {
+		t.Errorf("%s has %q", master.Name, text)
 	}
 	worker.Heal(t)
+	if text := worker.Exec(t, "cat", file); text != "another" {
+		t.Errorf("%s, which was away, has %q", worker.Name, text)
+	}
 	b.well(t)
 	master.Cut(t)
 	b.look(t, func(o site.Overview, code int) bool {

@@ -17,6 +17,8 @@ import (
 // line is written into the file, for people and for other releases.
 func (s *server) lock(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
+	folder := filepath.Dir(q.Get("file"))
+	_, missing := os.Lstat(folder)
 	f, err := takeLock(agent.LockRequest{File: q.Get("file"), Holder: q.Get("holder"),
 		Break: q.Get("break") == "true"})
 	if err != nil {
@@ -28,6 +30,9 @@ func (s *server) lock(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).Flush()
 	_, _ = io.Copy(io.Discard, r.Body)
 	release(f)
+	if errors.Is(missing, os.ErrNotExist) {
+		_ = os.Remove(folder) // it stays when the holder has written something there
+	}
 }
 
 // release removes the file of a lock that is held, if it is still that file: after a Break there is
@@ -43,16 +48,19 @@ func takeLock(q agent.LockRequest) (*os.File, error) {
 	if !filepath.IsAbs(q.File) {
 		return nil, fmt.Errorf("%q is not an absolute path", q.File)
 	}
-	if err := os.MkdirAll(filepath.Dir(q.File), 0o700); err != nil {
-		return nil, err
-	}
 	if q.Break {
 		if err := ignoreMissing(os.Remove(q.File)); err != nil {
 			return nil, err
 		}
 	}
 	for {
+		if err := os.MkdirAll(filepath.Dir(q.File), 0o700); err != nil {
+			return nil, err
+		}
 		f, err := os.OpenFile(q.File, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // another holder has removed the folder
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -82,7 +82,8 @@ func TestLock(t *testing.T) {
 // A lock goes with the connection, and one that is waited for no longer is not taken.
 func TestLockOfAClientThatIsGone(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), ".c.lock")
+	folder := filepath.Join(t.TempDir(), "ml")
+	file := filepath.Join(folder, ".c.lock")
 	here, there := net.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(t.Context(), there, server.Options{}) }()
@@ -104,4 +105,7 @@ func TestLockOfAClientThatIsGone(t *testing.T) {
 	held, err := other.Lock(t.Context(), agent.LockRequest{File: file, Holder: "ben"})
 	must(t, err)
 	held.Close()
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder that was made for the lock: %v", err)
+	}
 }
