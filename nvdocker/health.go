@@ -104,8 +104,7 @@ func Health(g GPU, xids []Xid) (problems []Problem) {
 	return problems
 }
 
-// Free reports whether nobody uses a GPU: it answers, and no more than idle bytes of its memory are
-// in use.
+// Free reports whether a GPU responds and at most idle bytes of its memory are in use.
 func (g GPU) Free(idle int64) bool { return g.Lost == "" && g.inUse() <= idle }
 
 // inUse returns how many bytes of a GPU's memory are in use. Where the driver tells that of programs

@@ -12,8 +12,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// slotsLimit says that slots which somebody chose, and not what tasks need, limit how many tasks run
-// at a time: "2 slots for 4 GPUs". Slots to use all of them are in all; "" is that there are enough.
+// slotsLimit returns "2 slots for 4 GPUs" if a chosen number of slots, and not what tasks need,
+// limits how many tasks run at a time, and how many slots would use all GPUs. It returns "" if the
+// slots suffice.
 func slotsLimit(w core.Worker, need task.Needs) (text string, all int) {
 	if need.GPUs.Count == 0 || !w.SlotsChosen {
 		return "", 0

@@ -31,7 +31,15 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	if s.State == core.Paused {
 		waits = new(s.ID + " is paused (to continue: run-tasks resume " + s.ID + ")")
 	}
-	c.field("state", stateText(t, waits))
+	state := stateText(t, waits)
+	if state == task.Pending.String() {
+		text, err := ahead(ctx, src, s.Summary, task.ID{Sweep: s.ID, Index: index})
+		if err != nil {
+			return err
+		}
+		state += pick(len(text)+1, "", ": ") + text
+	}
+	c.field("state", state)
 	c.field("command", human.CommandLine(t.Row.Argv))
 	if len(g.shown) > 0 {
 		c.field("env", variables(g.shown))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -74,6 +75,40 @@ func TestStateText(t *testing.T) {
 		shown := api.Task{Row: table.Row{State: c.state, Reason: c.reason}, Attempts: c.attempts}
 		if got := stateText(shown, c.waits); got != c.want {
 			t.Errorf("%q; want %q", got, c.want)
+		}
+	}
+}
+
+// A task that waits for nothing else says which tasks are ahead of it.
+func TestAheadText(t *testing.T) {
+	t.Parallel()
+	sweep := func(id string, priority int, running, queued, pending int64) core.Summary {
+		return core.Summary{ID: id, State: core.Open, Priority: priority, Counts: map[string]int64{
+			"running": running, "queued": queued, "pending": pending}}
+	}
+	paused := sweep("paused-5", 9, 1, 0, 7)
+	paused.State = core.Paused
+	for _, c := range []struct {
+		before int64
+		prefix string
+		others []core.Summary
+		want   string
+	}{
+		{want: ""},
+		{before: 1, want: "waits for 1 earlier task of own-1"},
+		{before: 1000, prefix: "more than ", others: []core.Summary{sweep("own-1", 0, 2, 3, 2000)},
+			want: "waits for 2 running tasks of own-1, more than 1000 earlier tasks of own-1"},
+		{others: []core.Summary{sweep("high-2", 5, 1, 1, 2), sweep("low-3", -1, 2, 0, 9)},
+			want: "waits for 1 running task of high-2, 2 running tasks of low-3, 3 tasks of " +
+				"high-2 (priority 5)"},
+		{others: []core.Summary{sweep("same-4", 0, 0, 0, 2), sweep("empty-6", 7, 0, 0, 0)},
+			want: "takes turns with same-4"},
+		{before: 2, others: []core.Summary{paused, sweep("same-4", 0, 0, 0, 2)},
+			want: "waits for 1 running task of paused-5, 2 earlier tasks of own-1; takes turns " +
+				"with same-4"},
+	} {
+		if got := aheadText(sweep("own-1", 0, 0, 0, 0), c.before, c.prefix, c.others); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // checkOwner returns an error for a connection to a socket that another user may have made to be
-// taken for the master. The file and the process that listens have to be this user's or root's.
-// Root, who can be any user, takes a socket that its file's owner serves. It is called after
-// connecting: whoever puts another file in the socket's place meanwhile is not who listens.
+// taken for the master. The file and the listening process must belong to this user or to root.
+// Root accepts a socket that the owner of its file serves. checkOwner is called after connecting, so
+// that replacing the file in between does not change the process that is checked.
 func checkOwner(name, socket string, conn *net.UnixConn) error {
 	info, err := os.Stat(socket)
 	if err != nil {

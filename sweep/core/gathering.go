@@ -81,8 +81,7 @@ func (c *Core) starves(a *activeSweep) bool {
 }
 
 // expectedWait returns how long it takes until the host of a worker that could start a task of a
-// sweep has enough for it, if nobody else gets any. What has not begun is not looked at: it will
-// have.
+// sweep has enough for it, if no other task gets any. Tasks that have not started do not count.
 func (c *Core) expectedWait(w *worker, a *activeSweep) time.Duration {
 	n, g := &a.ledger.needs, &w.gpus
 	busy, cores := make([]time.Duration, len(g.devices)), []time.Duration{}

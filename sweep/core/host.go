@@ -8,8 +8,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// host is a machine. Its workers share its CPUs, memory and GPUs; each says in its heartbeats what
-// it may use of them, as somebody may have started it with some of the GPUs only.
+// host is a machine. Its workers share its CPUs, memory and GPUs. Each reports in its heartbeats
+// what it may use of them, which can be some of the GPUs only.
 type host struct {
 	key     hostKey
 	workers []*worker // by name

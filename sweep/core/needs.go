@@ -58,9 +58,9 @@ func (n *needs) gpuSize() int {
 // needOf returns what a task needs of GPUs, as nvdocker has it.
 func needOf(g task.GPUs) nvdocker.Need { return nvdocker.Need(g) }
 
-// slotsFor returns how many slots of the worker a task takes. Slots that nobody chose are the cores
-// of the host, of which a task with GPUs takes only those that it asks for. On probation a worker
-// has one slot, which any task takes.
+// slotsFor returns how many slots of the worker a task takes. By default the slots are the cores of
+// the host, of which a task with GPUs takes only its CPUs. On probation a worker has one slot, which
+// any task takes.
 func (w *worker) slotsFor(n *needs) int {
 	switch {
 	case w.beat.SlotsChosen || w.quarantine.probation:

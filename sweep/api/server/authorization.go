@@ -58,9 +58,8 @@ func peerOf(c net.Conn) peer {
 	return peer{uid, err == nil}
 }
 
-// checkPeer refuses requests of other users at a socket, also where somebody changed the socket's
-// mode, which keeps them out otherwise. On systems that do not report the
-// peer's uid the mode is the only check.
+// checkPeer refuses requests of other users at a socket, even if its mode was changed. Where the
+// system does not report the peer's uid, the mode is the only check.
 func checkPeer(ctx context.Context) error {
 	a, _ := ctx.Value(accessKey{}).(access)
 	p, _ := ctx.Value(peerKey{}).(peer)

@@ -130,8 +130,8 @@ func (l *listener) touch(now time.Time) {
 	}
 }
 
-// Listen opens a Unix socket for a server, mode 0600. It takes the place of a socket that nobody
-// listens on any more, and of nothing else. Closing the listener removes the socket.
+// Listen opens a Unix socket for a server, mode 0600. It replaces a socket on which no process
+// listens, and no other file. Closing the listener removes the socket.
 func Listen(path string) (net.Listener, error) {
 	if err := removeStale(path); err != nil {
 		return nil, err
