@@ -257,8 +257,6 @@ var owners = []owner{
 	{"github.com/prometheus/common", []string{"sweep/queue/amqp"}, true,
 		"the broker tells of its queues in that form"},
 	{"github.com/urfave/cli/v2", []string{"cmd/..."}, false, "only commands have flags"},
-	{"github.com/cheggaaa/pb/v3", []string{"cmd/..."}, false,
-		"progress is a command's; packages report"},
 	{"github.com/jedib0t/go-pretty/v6", []string{"cmd/...", "sweep/table"}, false,
 		"one look for all tables"},
 	{"golang.org/x/term", []string{"cmd/..."}, false, "only commands have a terminal"},

@@ -6,53 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"mlframework/infra/lab"
 	"mlframework/sweep/task"
 )
-
-// gpuSMI is a program in place of nvidia-smi, for a host with two GPUs.
-const gpuSMI = `#!/bin/sh
-gpus="GPU-one GPU-two"
-case "$*" in
---query-gpu=*)
-	n=0
-	for gpu in $gpus; do
-		echo "$n, $gpu, NVIDIA RTX A6000, 00000000:0$((n + 1)):00.0, 570.133.07, 49140, 4, 0, 35, Disabled, 0, [N/A]"
-		n=$((n + 1))
-	done
-	;;
---query-compute-apps=* | -L) ;;
-*) echo "| NVIDIA-SMI 570.133.07   Driver Version: 570.133.07   CUDA Version: 12.8 |" ;;
-esac
-`
-
-// gpuHook is a program in place of the hook of NVIDIA's container toolkit, which Docker has run
-// before a container that asks for GPUs: it gives it an nvidia-smi that lists these GPUs alone.
-const gpuHook = `#!/bin/sh -e
-config=$(sed 's/.*"bundle":"\([^"]*\)".*/\1/')/config.json
-root=$(sed 's/.*"root":{"path":"\([^"]*\)".*/\1/' "$config")
-gpus=$(grep -o '"NVIDIA_VISIBLE_DEVICES=[^"]*"' "$config" | tail -n 1 | sed 's/.*=//; s/"//; s/,/ /g')
-sed "s/^gpus=.*/gpus=\"$gpus\"/" /usr/local/bin/nvidia-smi >"$root/usr/bin/nvidia-smi"
-chmod 755 "$root/usr/bin/nvidia-smi"
-`
-
-// program puts a program into a host's /usr/local/bin until the test ends.
-func program(t *testing.T, h *lab.Host, name, text string) {
-	t.Helper()
-	const folder = "/usr/local/bin/"
-	t.Cleanup(func() { h.Exec(t, "rm", folder+name) })
-	h.Exec(t, "sh", "-ec", `printf %s "$1" >"$2"; chmod 755 "$2"`, "sh", text, folder+name)
-}
-
-// passGPUs has a host's Docker pass GPUs to containers.
-func passGPUs(t *testing.T, h *lab.Host) {
-	t.Helper()
-	program(t, h, "nvidia-container-runtime-hook", gpuHook)
-	h.Exec(t, "sh", "-ec", `pid=$(pidof dockerd)
-		kill $pid
-		while kill -0 $pid 2>/dev/null; do sleep 0.1; done
-		lab-host ready`)
-}
 
 // TestTwoClustersOnGPUs is two people whose clusters have the same GPUs of one host: no GPU is ever
 // given to tasks of both, although none of them uses any memory.

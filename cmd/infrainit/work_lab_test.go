@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"mlframework/projects"
 	"mlframework/sweep/task"
@@ -15,10 +16,12 @@ import (
 
 // row is a line of `run-tasks results --json`.
 type row struct {
-	State, Host, Revision string
-	Attempts              int
-	GPUs                  []task.Device
-	Metrics               map[string]any
+	ID, State, Host, Revision string
+	Attempts                  int
+	GPUs                      []task.Device
+	Started                   time.Time
+	Duration                  float64 // seconds
+	Metrics                   map[string]any
 }
 
 // rows are the results of a sweep.

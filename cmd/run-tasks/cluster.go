@@ -31,7 +31,7 @@ const fetchConnectTime = 5 * time.Second
 
 // dialCluster reaches the master of config.yml.
 func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
-	s, err := site.Read(ctx, true, c.stderr)
+	s, err := site.ReadFrom(cli.FileSource(ctx), c.stderr)
 	if err != nil {
 		return nil, err
 	}

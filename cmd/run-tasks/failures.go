@@ -41,17 +41,15 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 		fmt.Fprintf(c.stdout, "... and %s with other failures: %s results --failures %s\n",
 			plural(rest, "task"), c.self, s.ID)
 	}
-	printed := ""
 	if len(shown) == 1 {
-		printed = "what they printed: " + c.logsOf(shown[0]) + "   "
+		fmt.Fprintln(c.stdout, "output: "+c.logsOf(shown[0]))
 	}
-	edited := ""
+	fmt.Fprintf(c.stdout, "retry: %s retry %s\n", c.self, s.ID)
 	if slices.ContainsFunc(f.Groups, func(g api.FailureGroup) bool {
 		return g.Class == task.Error
 	}) {
-		edited = fmt.Sprintf("   with edited files: %s retry --updated %s", c.self, s.ID)
+		fmt.Fprintf(c.stdout, "retry with edited files: %s retry --updated %s\n", c.self, s.ID)
 	}
-	fmt.Fprintf(c.stdout, "%sagain: %s retry %s%s\n", printed, c.self, s.ID, edited)
 	return nil
 }
 

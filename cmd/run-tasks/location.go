@@ -127,7 +127,7 @@ func (c *command) projectOf(ctx *cliv2.Context) string {
 	if locationOf(ctx) != inCluster || ctx.IsSet("d") {
 		return ctx.String("d")
 	}
-	saved, _, err := config.Load(cli.Source(ctx, true))
+	saved, _, err := config.Load(cli.FileSource(ctx))
 	if err != nil || saved.Options.Project == "" { // dialling says what is wrong with it
 		return ctx.String("d")
 	}

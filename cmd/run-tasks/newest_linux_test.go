@@ -40,8 +40,8 @@ func TestTerminalShowsNewest(t *testing.T) {
 		})
 		t.Logf("%q was shown after %v", what, time.Since(since).Round(time.Millisecond))
 	}
-	const before, after = "1 of 4 done, 1 running, best task acc=0.9 (0), now acc=0.5 (1)",
-		"1 of 4 done, 1 running, best task acc=0.9 (0), now acc=0.75 (1)"
+	const before, after = "best 0.9 (#0), 1 running, now acc=0.5 (#1)",
+		"best 0.9 (#0), 1 running, now acc=0.75 (#1)"
 	shown(first, before)
 	follower := f.start(second.tty, "follow", "--no-output")
 	shown(second, before) // what was reported before it came

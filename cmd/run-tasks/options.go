@@ -79,7 +79,7 @@ func stray(arg string) error {
 // displayOptions reads it from a command's options.
 func displayOptions(ctx *cliv2.Context) display.Options {
 	return display.Options{Quiet: ctx.Bool("quiet"), JSON: ctx.Bool("json"),
-		Output: !ctx.Bool("no-output")}
+		Output: !ctx.Bool("no-output"), OneMachine: locationOf(ctx) == inFolder}
 }
 
 // overrideFlags returns the options that change the parameters file for one sweep, beside

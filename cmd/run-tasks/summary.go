@@ -77,7 +77,7 @@ func (c *command) report(ctx context.Context, src source, s api.Sweep) error {
 		if folder := src.folder(s.ID); folder != "" {
 			files = "files: " + folder + string(filepath.Separator)
 		}
-		fmt.Fprintf(c.stdout, "\n%s   all results: %s results %s\n", files, c.self, s.ID)
+		fmt.Fprintf(c.stdout, "\n%s\nall results: %s results %s\n", files, c.self, s.ID)
 	}
 	return nil
 }

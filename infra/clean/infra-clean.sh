@@ -82,7 +82,7 @@ if [ "$files" = yes ] && [ -e "$root" ]; then
 		left "$root: it is not this cluster's"
 	elif [ "$what" = show ]; then
 		echo "would be removed: $root"
-	elif chmod -R u+w "$root" && rm -rf "$root"; then
+	elif find "$root" -type d ! -perm -700 -exec chmod u+rwx {} + ; rm -rf "$root"; then
 		echo "removed: $root"
 		rm -f "$lock"
 		rmdir "$(dirname "$root")" 2>/dev/null

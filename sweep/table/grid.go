@@ -117,7 +117,7 @@ func (g *Grid) layout() (l *layout, below *textColumn) {
 }
 
 // above returns what is the same in all rows, where that was moved out of the table.
-func (l *layout) above(width int) []string { return wrap("in all: ", l.folded, "  ", width) }
+func (l *layout) above(width int) []string { return wrap("same for all: ", l.folded, "  ", width) }
 
 // below says what is left out of the table.
 func (l *layout) below(width int) []string {

@@ -28,7 +28,7 @@ run_training-7/4   succeeded   0.1         20   -1  no metrics  1.23457e+07     
 run_training-7/5   failed      0.1        100   -1           -            -         1  local  2026-03-04 06:06:07     12.3s          1  exit code 1
 run_training-7/6   pending     0.1          1   -1           -            -         0  -      -                           -          -  -
 `, 80: `
-in all: sweep=run_training-7  gpu=-1
+same for all: sweep=run_training-7  gpu=-1
 index  state        lr  batchsize    accuracy         loss  host   duration
    12  succeeded  0.01        100    0.951234     0.123457  local     1h02m
     3  succeeded  1e-3        100         nan          nan  local     1m01s
@@ -38,7 +38,8 @@ index  state        lr  batchsize    accuracy         loss  host   duration
 not shown: attempts, started, exit_code, reason (see --csv, --json or a wider
   terminal)
 `, 40: `
-in all: sweep=run_training-7  gpu=-1
+same for all: sweep=run_training-7
+  gpu=-1
 index  state        lr    accuracy
    12  succeeded  0.01    0.951234
     3  succeeded  1e-3         nan
@@ -50,7 +51,7 @@ not shown: batchsize, loss, attempts,
   reason (see --csv, --json or a wider
   terminal)
 `, 20: `
-in all: sweep=run_training-7
+same for all: sweep=run_training-7
   gpu=-1
 index  state   accur…
    12  succe…  0.951…
@@ -80,8 +81,8 @@ func TestWriteTextFoldsWhatIsTheSameOnlyToFit(t *testing.T) {
 	rows = append(rows, rows[0])
 	rows[1].Index, rows[1].ID, rows[1].Revision = 13, "run_training-7/13", "0123456789abcdef"
 	checkText(t, rows, table.TableOptions{Width: 70}, `
-in all: state=succeeded  lr=0.01  batchsize=100  gpu=-1  loss=0.123457
-  accuracy=0.951234  attempts=1  host=local
+same for all: state=succeeded  lr=0.01  batchsize=100  gpu=-1
+  loss=0.123457  accuracy=0.951234  attempts=1  host=local
   started=2026-03-04 05:06:07  duration=1h02m  exit_code=0
 id                 revision
 run_training-7/12  r

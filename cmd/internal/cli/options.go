@@ -43,10 +43,10 @@ func ClusterFlags(names ...string) []cli.Flag {
 	return flags
 }
 
-// Source is where the configuration of this call comes from. With saved, options are taken from the
-// file, too.
+// Source is where the configuration of this call comes from, for a command with [ClusterFlags]. With
+// saved, options are taken from the file, too.
 func Source(ctx *cli.Context, saved bool) config.Source {
-	given := map[string]string{}
+	s, given := FileSource(ctx), map[string]string{}
 	for _, f := range config.Flags() {
 		switch {
 		case !ctx.IsSet(f.Name):
@@ -56,8 +56,14 @@ func Source(ctx *cli.Context, saved bool) config.Source {
 			given[f.Name] = ctx.String(f.Name)
 		}
 	}
-	s := config.Source{File: ctx.String("config"), Saved: saved, Flags: given,
-		Environ: os.Environ()}
+	s.Saved, s.Flags = saved, given
+	return s
+}
+
+// FileSource is where the configuration of this call comes from, for a command whose own options
+// may have the names of those of a cluster: the file and the environment.
+func FileSource(ctx *cli.Context) config.Source {
+	s := config.Source{File: ctx.String("config"), Saved: true, Environ: os.Environ()}
 	if u, err := user.Current(); err == nil {
 		s.User, s.Home = u.Username, u.HomeDir
 	}

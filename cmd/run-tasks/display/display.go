@@ -29,6 +29,7 @@ type Display interface {
 // Options are how a sweep is shown.
 type Options struct {
 	Quiet, JSON, Output bool
+	OneMachine          bool // all tasks run on this machine
 	// it runs already: how it stands is told first, as who cannot see a bar may see nothing for
 	// long
 	Late bool
@@ -53,7 +54,7 @@ func (l Options) Open(stdout, stderr *os.File) Display {
 	case l.JSON:
 		return jsonLines{stdout, stderr}
 	case term.IsTerminal(int(stdout.Fd())) && os.Getenv("TERM") != "dumb":
-		return newBar(stdout)
+		return newBar(stdout, l.OneMachine)
 	}
 	return &plain{out: bufio.NewWriter(stdout), stderr: stderr}
 }

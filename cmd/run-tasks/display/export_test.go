@@ -1,6 +1,11 @@
 package display
 
-import "mlframework/sweep/core"
+import (
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+)
 
-// Left is what stands left of the bar of a sweep on a terminal of some width.
-func Left(s core.Summary, width int) string { return (&Bar{now: s}).left(width) }
+// ProgressLine is the last line of a terminal with some columns.
+func ProgressLine(s core.Summary, best *api.Best, newest string, rate float64, columns int) string {
+	return progress{s, best, newest, rate}.line(columns, false)
+}

@@ -19,17 +19,20 @@ var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // stripColours removes colours from output: they would spill into the lines of other tasks.
 func stripColours(s string) string { return colour.ReplaceAllString(s, "") }
 
-// lineText returns a line of output after its tag: task, host and slot, and "|", or "!" for
-// standard error.
+// lineText returns a line of output after its tag: task, host and slot, and the mark of its stream.
 func lineText(l task.Line) string { return lineTag(l) + " " + lineBody(l) }
 
 func lineTag(l task.Line) string {
-	mark := "|"
-	if l.Stderr {
-		mark = "!"
-	}
 	return fmt.Sprintf("%s %s:%d %s", task.ID{Sweep: l.Sweep, Index: l.Index}, cli.Visible(l.Host),
-		l.Slot, mark)
+		l.Slot, lineMark(l))
+}
+
+// lineMark is "|", or "!" for standard error.
+func lineMark(l task.Line) string {
+	if l.Stderr {
+		return "!"
+	}
+	return "|"
 }
 
 func lineBody(l task.Line) string {
