@@ -14,12 +14,14 @@ const appHelp = `run-tasks - ` + appUsage + `
 
 USAGE:
    run-tasks [options] NAME [PARAMETER=VALUE...]
+   run-tasks [options] -- COMMAND [WORD...] [PARAMETER=VALUE...]
    run-tasks COMMAND [options] [SWEEP]
 
 The first form submits a sweep and follows it: it runs the definition NAME of
-tasks.yml once for every combination of its parameters. The commands show and
-change sweeps. SWEEP is the newest sweep if you name none; the name of a
-definition means its newest sweep.
+tasks.yml once for every combination of its parameters. The second form does so
+with a command, and needs no tasks.yml. The commands show and change sweeps.
+SWEEP is the newest sweep if you name none; the name of a definition means its
+newest sweep.
 
 EXAMPLES:
    # show how many tasks would run, and their command lines
@@ -30,6 +32,8 @@ EXAMPLES:
    run-tasks run_training lr=0.1,0.01 --repeat seed=1,2,3
    # run only what has not succeeded yet
    run-tasks --missing run_training
+   # run a command with every combination, without a file
+   run-tasks -- python3 train.py lr=0.1,0.01 seed=1,2,3
 
 COMMANDS:
 {{commands .VisibleCommands}}
@@ -56,7 +60,7 @@ func (c *command) app() *cliv2.App {
 		flagProject(), flagDryRun(), flagAll(), flagPriority(),
 		cli.Switch("as-pushed", "on a cluster: use the files uploaded last; upload nothing"),
 		cli.Switch("missing", "run only what has not succeeded with this command and code"),
-	}, slices.Concat(flagsNeeds(), overrideFlags(), runFlags())...)
+	}, slices.Concat(adHocFlags(), flagsNeeds(), overrideFlags(), runFlags())...)
 	app := cli.App("run-tasks", appUsage, appHelp, c.stdout, c.stderr, flags...)
 	app.Action, app.Commands = c.runName, c.commands()
 	return app

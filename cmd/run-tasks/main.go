@@ -27,13 +27,15 @@ type command struct {
 	executor bool // this process is the one of the pair that does the work
 	// how hints begin: the program, and the master that was named
 	self           string
-	waitsForMaster bool // a master that is silent is waited for: what follows does
+	waitsForMaster bool     // a master that is silent is waited for: what follows does
+	argv           []string // the command after "--"; nil: none
 	stdin          io.Reader
 	stdout, stderr *os.File
 	messages       *display.Messages // for remarks that come while a sweep may be shown
 }
 
 func (c *command) main(ctx context.Context, args []string) int {
+	args, c.argv = c.splitCommand(args)
 	return cli.Run(ctx, c.app(), cli.CommandHelp(cli.ExitCodes), args, c.problem)
 }
 

@@ -69,7 +69,13 @@ func (c *command) readRunnable(ctx *cliv2.Context, name string,
 	if ctx.Bool("missing") {
 		limit, change.Limit = change.Limit, 0
 	}
-	p, err := c.readProject(c.projectOf(ctx), name, change)
+	var p *project
+	var err error
+	if c.argv != nil {
+		p, err = c.readCommand(ctx, change)
+	} else {
+		p, err = c.readProject(c.projectOf(ctx), name, change)
+	}
 	if err != nil {
 		return p, err
 	}

@@ -22,6 +22,12 @@ func (c *command) runName(ctx *cliv2.Context) error {
 	switch {
 	case err != nil:
 		return err
+	case c.argv != nil && name != "":
+		return cli.Wrong("write NAME, or a command after --, not both", "unexpected argument %q",
+			name)
+	case c.argv != nil && len(c.argv) == 0:
+		return cli.Wrong("run-tasks -- python3 train.py lr=0.1,0.01", "there is no command after --")
+	case c.argv != nil:
 	case name == "" && ctx.NumFlags() == 0:
 		_ = cliv2.ShowAppHelp(ctx)
 		return cli.Code(cli.Usage)
@@ -35,8 +41,14 @@ func (c *command) runName(ctx *cliv2.Context) error {
 	if err := cmp.Or(checkRunning(ctx), checkPriority(ctx), changeNeeds(ctx, &task.Needs{})); err != nil {
 		return err
 	}
-	if err := c.checkLocation(ctx, name); err != nil {
-		return err
+	if c.argv == nil {
+		if ctx.IsSet("as") {
+			return cli.Wrong("write flags: "+ctx.String("as")+" in tasks.yml", "--as requires a "+
+				"command after --")
+		}
+		if err := c.checkLocation(ctx, name); err != nil {
+			return err
+		}
 	}
 	at := locationOf(ctx)
 	switch {

@@ -81,9 +81,10 @@ func TestChanges(t *testing.T) {
 			`! é=ü,[2], column 5: é: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
 		"lines": {grid, set("lr=1\nb: 2"),
 			"! lr=1\nb: 2: lr: the value has several lines; write it into the parameters file"},
-		"a slip": {"a: 1", set("a=1..3"),
-			"note a=1..3: a: 1..3 is read as one text; write !int [1, 3, 1] if several values " +
-				"are meant, or put it in quotes | a=1..3"},
+		"a slip": {"a: 1", set("a=1-3"),
+			"note a=1-3: a: 1-3 is read as one text; write !int [1, 3, 1] if several values " +
+				"are meant, or put it in quotes | a=1-3"},
+		"whole numbers": {"a: 1", set("a=1..3"), "a=1 | a=2 | a=3"},
 		"no count": {"a: 1", set("a=!log [1, 2]"),
 			"! a=!log [1, 2]: a: the range !log [1, 2] does not say which of its values; write " +
 				"!log [1, 2, 5] for 5 values, or a list of values"},

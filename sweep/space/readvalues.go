@@ -23,6 +23,8 @@ func (r *reader) parameter(e entry) (p parameter, ok bool) {
 		r.fault(e.Value, show(e.Name)+": a mapping is not a value", remedy)
 	case isInterval(n):
 		p.span, ok = r.interval(e, n)
+	case isSpan(n):
+		p.span, ok = r.wholeNumbers(e, n)
 	case isRange(n), n.Kind == yaml.SequenceNode:
 		l, known := r.lists[n]
 		if !known {

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/projects"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/space"
+)
+
+// manyFiles is from how many files on a folder may not be meant as a project.
+const manyFiles = 2000
+
+// adHocFlags are the options of a command after "--".
+func adHocFlags() []cliv2.Flag {
+	return []cliv2.Flag{
+		&cliv2.StringFlag{Name: "as", DefaultText: "equals",
+			Usage: "with a command after --: pass parameters as `FORM`: equals, space, hydra, " +
+				"env or none"},
+		cli.Switch("yes", "with a command after --: do not ask whether this folder is a project"),
+	}
+}
+
+// splitCommand splits off the command after "--", unless a subcommand comes before that.
+func (c *command) splitCommand(args []string) (own, argv []string) {
+	at := slices.Index(args, "--")
+	if at < 0 || slices.ContainsFunc(args[1:at], func(word string) bool {
+		return slices.Contains(c.reserved(), word)
+	}) {
+		return args, nil
+	}
+	return args[:at], append([]string{}, args[at+1:]...)
+}
+
+// splitParameters splits a command into its words and NAME=VALUE words, which set parameters. The
+// first word is the program; a word that begins with "-" is passed on as it is.
+func splitParameters(argv []string) (words, set []string) {
+	for i, word := range argv {
+		name, _, is := strings.Cut(word, "=")
+		if i > 0 && is && name != "" && !strings.HasPrefix(word, "-") {
+			set = append(set, word)
+		} else {
+			words = append(words, word)
+		}
+	}
+	return words, set
+}
+
+// readCommand makes a project of a command that was typed after "--", and of the folder that it is
+// to run in.
+func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project, error) {
+	words, set := splitParameters(c.argv)
+	change.Set = append(change.Set, set...)
+	var data strings.Builder // a line for each parameter, whose value the change replaces
+	var names []string
+	for _, word := range change.Set {
+		name, _, _ := strings.Cut(word, "=")
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+			fmt.Fprintf(&data, "%q: 0\n", name)
+		}
+	}
+	dir := ctx.String("d")
+	flags := "equals"
+	if ctx.IsSet("as") {
+		flags = ctx.String("as")
+	}
+	file, notes, err := definition.OfCommand(words, flags, names, c.reserved())
+	if err != nil {
+		return nil, &cli.Error{Code: cli.Usage, Err: err}
+	}
+	p := &project{named: dir, file: file, task: file.Tasks[0], space: new(space.Space),
+		change: change}
+	if p.dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	for _, n := range notes {
+		p.notes = append(p.notes, n.String())
+	}
+	if len(names) > 0 || len(change.Repeat) > 0 {
+		s, notes, err := space.Read(definition.CommandLine, []byte(data.String()), change)
+		if err != nil {
+			return nil, &cli.Error{Code: cli.Usage, Err: err}
+		}
+		p.space = s
+		for _, n := range notes {
+			p.notes = append(p.notes, n.String())
+		}
+	}
+	if err := p.checkInputs(); err != nil {
+		return nil, err
+	}
+	return p, c.checkProjectFolder(ctx, p.dir)
+}
+
+// checkProjectFolder asks before the files of a folder that is hardly a project are copied.
+func (c *command) checkProjectFolder(ctx *cliv2.Context, dir string) error {
+	if ctx.Bool("yes") || ctx.Bool("dry-run") || exists(filepath.Join(dir, definition.FileName)) {
+		return nil
+	}
+	what := ""
+	if home, err := os.UserHomeDir(); err == nil && dir == filepath.Clean(home) {
+		what = "your home folder"
+	} else if dir == "/" {
+		what = "the root folder"
+	} else {
+		m, err := projects.List(ctx.Context, dir)
+		if err != nil {
+			return projectError(err)
+		}
+		if len(m.Entries) > manyFiles {
+			what = fmt.Sprintf("a folder with %s files", thousands(len(m.Entries)))
+		}
+	}
+	if what == "" {
+		return nil
+	}
+	question := fmt.Sprintf("%s is %s, and tasks get copies of its files. Run the command there?",
+		cli.Visible(dir), what)
+	switch agreed, asked := cli.Agrees(ctx.Context, c.stdin, c.stderr, question); {
+	case !asked:
+		return cli.Wrong("go to the project's folder, or name it with -d; confirm with --yes",
+			"%s is %s, and tasks get copies of its files", cli.Visible(dir), what)
+	case !agreed:
+		return &cli.Error{Code: cli.Interrupted, Err: errors.New("nothing was run")}
+	}
+	return nil
+}
