@@ -71,6 +71,7 @@ func (s *scheduler) updateGPUs(r nvdocker.Report, holders map[string]string, loo
 	s.gpuLooked = make(chan struct{})
 	told := s.gpus.unlisted()
 	changes = s.gpus.update(r, look, now)
+	s.stopIdle(now)
 	return changes, len(changes) > 0 || told != s.gpus.unlisted()
 }
 
