@@ -213,7 +213,8 @@ func (p *project) record(revision string) core.Record {
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,
 			File: t.File, Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy,
-			Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, Needs: t.Needs,
+			Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, Idle: t.Idle,
+			Needs:         t.Needs,
 			CountsRepeats: p.space.Counted(),
 		},
 	}

@@ -24,6 +24,7 @@ type Settings struct {
 	EnvBraces   bool              `json:"env_braces,omitempty"` // as in a Recipe
 	Timeout     time.Duration     `json:"timeout"`              // 0: none
 	Grace       time.Duration     `json:"grace"`
+	Idle        task.Idle         `json:"idle,omitzero"`
 	Retry       task.Retry        `json:"retry"`
 	MaxFailures int64             `json:"max_failures"` // 0: never stop
 	Metrics     []metric.Rule     `json:"metrics"`
@@ -40,7 +41,7 @@ type Earlier struct {
 // Settings are those of attempts from now on.
 func (r Record) Settings() Settings {
 	return Settings{Env: r.Recipe.Env, EnvBraces: r.Recipe.EnvBraces, Timeout: r.Recipe.Timeout,
-		Grace: r.Recipe.Grace, Retry: r.Retry, MaxFailures: r.MaxFailures,
+		Grace: r.Recipe.Grace, Idle: r.Recipe.Idle, Retry: r.Retry, MaxFailures: r.MaxFailures,
 		Metrics: r.Recipe.Metrics, Objective: r.Objective}
 }
 
@@ -54,7 +55,8 @@ func (r Record) Revised(revision string, to Settings, now time.Time) (Record, bo
 	}
 	r.Earlier = append(slices.Clone(r.Earlier), Earlier{now.UTC(), r.Recipe.Revision, was})
 	r.Recipe.Revision, r.Recipe.Env, r.Recipe.EnvBraces = revision, to.Env, to.EnvBraces
-	r.Recipe.Timeout, r.Recipe.Grace, r.Recipe.Metrics = to.Timeout, to.Grace, to.Metrics
+	r.Recipe.Timeout, r.Recipe.Grace, r.Recipe.Idle = to.Timeout, to.Grace, to.Idle
+	r.Recipe.Metrics = to.Metrics
 	r.Retry, r.MaxFailures, r.Objective = to.Retry, to.MaxFailures, to.Objective
 	return r, true
 }
@@ -133,6 +135,7 @@ func (s Settings) Changes(to Settings) (all []Change) {
 	}
 	differs("timeout", s.Timeout, to.Timeout, orNone)
 	differs("grace", s.Grace, to.Grace, orNone)
+	differs("idle", s.Idle, to.Idle, orNone)
 	differs("retry", s.Retry, to.Retry, func(v any) string {
 		r := v.(task.Retry)
 		return fmt.Sprintf("error %d, timeout %d, oom %d, lost %d",

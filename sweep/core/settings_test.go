@@ -80,6 +80,7 @@ func TestChanges(t *testing.T) {
 		Env: map[string]string{"A": "1", "B": "2"}, Grace: 10 * time.Second}}
 	is := was
 	is.Recipe.Command, is.Recipe.Timeout = []string{"b.py", "x y"}, 2*time.Hour
+	is.Recipe.Idle = task.Idle{Below: 5, For: 30 * time.Minute}
 	is.Recipe.Env = map[string]string{"A": "3", "C": ""}
 	is.Style, is.EachWorker = space.Style{Space: true, Switch: space.SwitchValue}, true
 	is.Retry.OOM, is.Objective, is.Recipe.Metrics = 1, metric.Objective{Maximize: true,
@@ -89,6 +90,7 @@ func TestChanges(t *testing.T) {
 		got = append(got, c.String())
 	}
 	want := []string{"env (A=1 before, A=3 now, - B, + C=)", "timeout (none before, 2h0m0s now)",
+		"idle (none before, below 5% for 30m0s now)",
 		"retry (error 0, timeout 0, oom 0, lost 3 before, error 0, timeout 0, oom 1, lost 3 now)",
 		"metrics (none before, acc 'acc (.*)' now)",
 		"objective (none before, maximize acc now)", "command (a.py before, b.py 'x y' now)",

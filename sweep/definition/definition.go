@@ -96,6 +96,7 @@ type Task struct {
 	Timeout time.Duration // of one attempt; 0 is no limit
 	// from SIGTERM to SIGKILL; 0 kills at once
 	Grace time.Duration
+	Idle  task.Idle
 	Retry task.Retry
 	// failed tasks that stop the sweep; 0 is never
 	MaxFailures int

@@ -20,6 +20,7 @@ func Keys() map[string][]string {
 		"task":      names(taskKeys()),
 		"retry":     names(retryKeys()),
 		"gpus":      names(gpusKeys()),
+		"idle":      names(idleKeys()),
 	}
 }
 

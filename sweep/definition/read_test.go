@@ -38,6 +38,7 @@ tasks:
     retry: {error: 1, oom: 2}
     max-failures: 10
     gpus: 0.5
+    idle: {below: 5%, for: 30m}
     metrics:
       accuracy: 'validation accuracy[ =:]+([-+0-9.eE]+)'
       loss: 'loss (?P<unit>\w+) (?P<value>\d+)'
@@ -71,6 +72,7 @@ func TestRead(t *testing.T) {
 			Command:    []string{"python3", "-u", "train.py", "0.10", "007", "~", "yes", ""},
 			Parameters: "parameters.yml", FlagsSpace: true, Switch: "value",
 			Timeout: 90 * time.Minute, Retry: task.Retry{Error: 1, OOM: 2, Lost: 3},
+			Idle:        task.Idle{Below: 5, For: 30 * time.Minute},
 			MaxFailures: 10, Needs: task.Needs{GPUs: task.GPUs{Count: 0.5}},
 			Metrics: []metric.Rule{
 				{Name: "accuracy", Pattern: `validation accuracy[ =:]+([-+0-9.eE]+)`},

@@ -43,6 +43,7 @@ func taskKeys() []key[Task] {
 			t.MaxFailures = r.count(v, maxFailures)
 		}},
 		{"gpus", "gpus: 1", readGPUs},
+		{"idle", "idle: {below: 5%, for: 30m}", readIdle},
 		{"cpus", "cpus: 4", func(r *reader, t *Task, v value) { t.CPUs = r.count(v, task.MaxCPUs) }},
 		{"memory", "memory: 16g", func(r *reader, t *Task, v value) {
 			t.Memory = r.size(v, leastGPUMemory)
@@ -75,11 +76,14 @@ func retryKeys() []key[task.Retry] {
 func (r *reader) readTask(e entry) Task {
 	t := Task{Name: e.Name, Grace: DefaultGrace, Retry: task.Retry{Lost: DefaultRetryLost}}
 	e.Value.Example = fault.Printable(e.Name) + ": {command: [python3, -u, train.py]}"
-	before := len(r.gpuVariables)
+	before, faults := len(r.gpuVariables), len(r.Faults)
 	present, ok := object(r, e.Value, &t, taskKeys(), place{
 		here: "inside a task", others: names(fileKeys()),
 		there: "write it at the top of the file, outside tasks",
 	})
+	if v, set := present["idle"]; set && t.GPUs.Count == 0 && len(r.Faults) == faults {
+		r.Fault(v, "the task has no GPUs", "write gpus: 1 beside it, or remove it")
+	}
 	if t.GPUs.Count > 0 {
 		r.refuseGPUVariables(r.gpuVariables[before:],
 			"remove it; to choose among GPUs, set it in the shell of run-tasks --local, or "+

@@ -27,6 +27,7 @@ type Recipe struct {
 	Workdir string        `json:"workdir,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"` // 0: none
 	Grace   time.Duration `json:"grace,omitempty"`
+	Idle    Idle          `json:"idle,omitzero"`
 	Metrics []metric.Rule `json:"metrics,omitempty"`
 	Needs
 	// ReadsParameters says that the program takes parameters from its environment or from

@@ -76,6 +76,7 @@ func TestWire(t *testing.T) {
 			Definition: "train", Command: []string{"run", "{host}"},
 			Env: map[string]string{"A": "b"}, Secrets: []string{"KEY"}, Revision: "r1",
 			Outputs: []string{"out"}, Timeout: time.Hour, Grace: 10 * time.Second,
+			Idle:    task.Idle{Below: 5, For: 30 * time.Minute},
 			Metrics: []metric.Rule{{Name: "loss", Pattern: "loss (.*)"}}, Needs: task.Needs{
 				GPUs: task.GPUs{Count: 1, Share: true, Memory: 12e9, Name: "A100"}, CPUs: 4,
 				Memory: 16e9, On: map[string]string{"disk": "fast"}},

@@ -132,6 +132,7 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 			w.beatNow()
 		},
 	})
+	w.scheduler.keepGPUs(i.key(), exit.Unkillable)
 	if !reported {
 		o = finish(exit)
 	}

@@ -38,6 +38,9 @@ type gpuPool struct {
 	// in the order of the latest report; those that it lacks come last
 	devices []gpuDevice
 	given   map[key]nvdocker.Assignment
+	// processes that SIGKILL did not end, as process.Identity names them, of attempts that have
+	// ended: these still have what they were given
+	unkillable map[key][]string
 	// by UUID, who has the locks of devices, as the latest look found; this worker itself may be
 	// among them
 	holders map[string]string
@@ -78,7 +81,9 @@ type gpuChange struct {
 	reason string // "": attempts get it
 }
 
-func (p *gpuPool) init() { p.given = map[key]nvdocker.Assignment{} }
+func (p *gpuPool) init() {
+	p.given, p.unkillable = map[key]nvdocker.Assignment{}, map[key][]string{}
+}
 
 // beginLook returns the number of a look that begins now.
 func (p *gpuPool) beginLook() (look int) {
@@ -118,6 +123,9 @@ func (p *gpuPool) update(r nvdocker.Report, look int, now time.Time) (changes []
 			if have.denied && found.reason == "" { // its holder has no name
 				found = gpuTrouble{reason: "busy: another program has its lock", busy: true,
 					held: true}
+			}
+			if who := p.leftOn(d.UUID); who != "" && !found.broken {
+				found = gpuTrouble{reason: who, busy: true}
 			}
 			have.judge(found, now)
 			have.denied = false

@@ -65,11 +65,13 @@ func (s *scheduler) updateGPUs(r nvdocker.Report, holders map[string]string, loo
 	defer s.mu.Unlock()
 	s.gpus.holders = holders
 	s.gpuLocks.renew()
+	s.releaseKeptGPUs()
 	s.ready.Broadcast()
 	close(s.gpuLooked)
 	s.gpuLooked = make(chan struct{})
 	told := s.gpus.unlisted()
 	changes = s.gpus.update(r, look, now)
+	s.stopIdle(now)
 	return changes, len(changes) > 0 || told != s.gpus.unlisted()
 }
 
@@ -118,9 +120,12 @@ func (s *scheduler) lockGPUs(a nvdocker.Assignment) bool {
 	return false
 }
 
-// releaseGPUs takes back the GPUs of an attempt. The caller holds the lock.
+// releaseGPUs takes back the GPUs of an attempt, unless keepGPUs keeps them. The caller holds the
+// lock.
 func (s *scheduler) releaseGPUs(k key) {
-	if s.gpus.release(k) {
+	if len(s.gpus.unkillable[k]) > 0 {
+		s.requestGPULook() // it says who has them
+	} else if s.gpus.release(k) {
 		s.gpuLocks.release(func(uuid string) bool { return s.gpus.share(uuid) == 0 })
 		s.ready.Broadcast() // what shares a GPU with others may start at once
 		s.requestGPULook()

@@ -35,6 +35,9 @@ func outcome(e process.Exit, limit time.Duration) task.Outcome {
 		o.Class, o.Reason = task.TimedOut, fmt.Sprintf("ran longer than %v", limit)
 	case process.Stopped:
 		o.Class, o.Reason = task.Stopped, "stopped"
+		if idle, is := errors.AsType[gpusIdle](e.Err); is {
+			o.Class, o.Reason = task.Error, idle.Error()
+		}
 	case process.BadProgram:
 		o.Class, o.Reason = task.Error, fmt.Sprintf("exit code %d: %v", e.Code, e.Err)
 	default:

@@ -61,6 +61,9 @@ type runningAttempt struct {
 	takes   int // slots
 	cancel  context.CancelCauseFunc
 	started *task.Event // nil until its program runs
+	idle    task.Idle
+	// since which look its GPUs have been idle; zero: they are not
+	idleSince time.Time
 	// its end is reported; processes that its program left behind are being ended
 	ended bool
 }
@@ -95,7 +98,8 @@ func (s *scheduler) take(ctx context.Context, slot int) (i item, attempt context
 	}
 	attempt, cancel := context.WithCancelCause(ctx)
 	takes := s.takes(i)
-	s.running[i.key()] = &runningAttempt{slot: slot, takes: takes, cancel: cancel}
+	s.running[i.key()] = &runningAttempt{slot: slot, takes: takes, cancel: cancel,
+		idle: i.job.recipe.Idle}
 	s.usedSlots += takes
 	if i.reserved {
 		s.reserved--

@@ -70,7 +70,9 @@ func check(s api.Submission) error {
 			recipe.Revision))
 	case len(recipe.Command) == 0 || recipe.Command[0] == "":
 		return api.Wrong("record.recipe.command", "the command is empty")
-	case recipe.Timeout < 0 || recipe.Grace < 0 || r.MaxFailures < 0 ||
+	case recipe.Idle.Below < 0 || recipe.Idle.Below > 100:
+		return api.Wrong("record.recipe.idle", "below is a percentage, from 0 to 100")
+	case recipe.Timeout < 0 || recipe.Grace < 0 || recipe.Idle.For < 0 || r.MaxFailures < 0 ||
 		s.MinNumber < 0 || min(r.Retry.Error, r.Retry.Timeout, r.Retry.OOM, r.Retry.Lost) < 0:
 		return api.Wrong("record", "the record has a negative number")
 	case s.MinNumber > maxNumber:
@@ -213,7 +215,10 @@ func checkContinuation(g api.Continuation) error {
 
 // checkSettings refuses what no tasks.yml can have said; at is where they stand.
 func checkSettings(at string, s core.Settings) error {
-	if s.Timeout < 0 || s.Grace < 0 || s.MaxFailures < 0 ||
+	if s.Idle.Below < 0 || s.Idle.Below > 100 {
+		return api.Wrong(at+".idle", "below is a percentage, from 0 to 100")
+	}
+	if s.Timeout < 0 || s.Grace < 0 || s.Idle.For < 0 || s.MaxFailures < 0 ||
 		min(s.Retry.Error, s.Retry.Timeout, s.Retry.OOM, s.Retry.Lost) < 0 {
 		return api.Wrong(at, "a number is negative")
 	}

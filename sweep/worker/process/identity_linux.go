@@ -8,8 +8,11 @@ import (
 
 // Identity returns a name for this process that is unique since the machine was booted; a pid alone
 // may be reused. It is "" if that cannot be determined.
-func Identity() string {
-	p, ok := statOf(os.Getpid())
+func Identity() string { return IdentityOf(os.Getpid()) }
+
+// IdentityOf returns the name of a process that is alive, as Identity does of this one.
+func IdentityOf(pid int) string {
+	p, ok := statOf(pid)
 	if !ok || p.startTicks == 0 {
 		return ""
 	}

@@ -189,6 +189,9 @@ func KillLeftovers(context.Context, func(environ []string) bool) (killed int, er
 // Identity is not available on this system.
 func Identity() string { return "" }
 
+// IdentityOf is not available on this system.
+func IdentityOf(int) string { return "" }
+
 // Alive is not available on this system.
 func Alive(string) bool { return false }
 
