@@ -153,7 +153,6 @@ func TestSamples(t *testing.T) {
 					s.margin)
 			}
 			if s.name == "mnist" {
-				agrees(t, "../../README.md", "-d projects/mnist run_training` ends with", rows)
 				agrees(t, "../../projects/mnist/README.md", "the sweep ends with", rows)
 			}
 			_, table, _ := strings.Cut(out, " by accuracy (maximize accuracy)\n")
