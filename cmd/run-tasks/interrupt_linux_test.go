@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,6 +39,25 @@ func TestInterrupted(t *testing.T) {
 			f.dead(0, c.guard())
 			f.complete("--slots", "2")
 		})
+	}
+}
+
+// With nohup, a sweep goes on when its terminal is closed.
+func TestHangupUnderNohup(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", polite)
+	cmd := exec.Command("sh", "-c", `trap '' HUP; exec "$0" "$@"`, program, "--local", "-d", "p",
+		"--slots", "2", "work")
+	cmd.Dir = f.dir
+	c := f.begin(cmd, &syscall.SysProcAttr{Setpgid: true})
+	f.running(3)
+	f.signal(c, syscall.SIGHUP)
+	f.write("go", "")
+	if code := c.wait(); code != 0 || !strings.Contains(c.stdout.String(), "4 succeeded") {
+		t.Errorf("exit code %d: %s%s", code, c.stdout, c.stderr)
+	}
+	if got := f.lines("stopped"); len(got) > 0 {
+		t.Errorf("%d attempts got SIGTERM", len(got))
 	}
 }
 

@@ -71,6 +71,9 @@ func line(lines []string) string {
 	if at := goPanic(lines); at >= 0 {
 		return lines[at]
 	}
+	if message := thrown(lines); message != "" {
+		return message
+	}
 	if n := helpAt(lines); n < len(lines) {
 		if before := errorBefore(lines[:n]); before != "" {
 			return before
@@ -80,19 +83,39 @@ func line(lines []string) string {
 		return cmp.Or(errorBefore(lines[:at]), lines[at])
 	}
 	if n := meaningful(lines[:len(lines)-1]); n > 0 && isJobNote(lines[len(lines)-1]) {
-		if before := line(lines[:n]); saysError(before) ||
-			strings.HasPrefix(strings.TrimLeft(lines[n-1], " "), "what():") {
+		if before := line(lines[:n]); saysError(before) {
 			return before
 		}
 	}
-	last := strings.Trim(lines[len(lines)-1], " │┃")        // as in a box
-	if what, ok := strings.CutPrefix(last, "what():"); ok { // of an exception in C++
-		return strings.TrimLeft(what, " ")
-	}
+	last := strings.Trim(lines[len(lines)-1], " │┃") // as in a box
 	if found := parent(lines); found != "" {
 		return found
 	}
 	return last
+}
+
+// thrown returns the message of an exception that ended a C++ program, if nothing but a shell's note
+// follows it; "" if there is none. Of a message of several lines it returns the first two.
+func thrown(lines []string) string {
+	const what = "what():"
+	at := lastOf(lines, func(line string) bool {
+		return strings.HasPrefix(strings.TrimLeft(line, " "), what)
+	})
+	if at < 1 || !strings.HasPrefix(lines[at-1], "terminate called after throwing an instance of") {
+		return ""
+	}
+	end := at + 1
+	for end < len(lines) && !isNoise(lines[end]) && !isJobNote(lines[end]) {
+		end++
+	}
+	for _, line := range lines[end:] {
+		if !isNoise(line) && !isJobNote(line) {
+			return ""
+		}
+	}
+	_, first, _ := strings.Cut(lines[at], what)
+	return strings.Trim(strings.Join(append([]string{first}, lines[at+1:min(at+2, end)]...), " "),
+		" ")
 }
 
 // mostDetails is how many indented lines may stand below the error that they are about.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -77,10 +78,12 @@ func deliver(s syscall.Signal) {
 // Notify is signal.Notify for a program that may be one of a pair: a signal that arrives both from
 // the terminal and from the guard counts once. The channel is not closed; signals beyond 8 that
 // have not been received are dropped. It ends with ctx, after which the signals have their default
-// effect again.
+// effect again. A hangup that is ignored, as nohup does, stays ignored.
 func Notify(ctx context.Context, signals ...os.Signal) <-chan os.Signal {
 	own, told, out := make(chan os.Signal, 16), make(chan os.Signal, 16), make(chan os.Signal, 8)
-	signal.Notify(own, signals...)
+	if signals = withoutIgnoredHangup(signals); len(signals) > 0 { // none would be all of them
+		signal.Notify(own, signals...)
+	}
 	subscribers.mu.Lock()
 	defer subscribers.mu.Unlock()
 	if subscribers.all == nil {
@@ -119,4 +122,11 @@ func Notify(ctx context.Context, signals ...os.Signal) <-chan os.Signal {
 		}
 	}()
 	return out
+}
+
+// withoutIgnoredHangup leaves SIGHUP out if this process ignores it: signal.Notify would enable it.
+func withoutIgnoredHangup(signals []os.Signal) []os.Signal {
+	return slices.DeleteFunc(slices.Clone(signals), func(s os.Signal) bool {
+		return s == syscall.SIGHUP && signal.Ignored(s)
+	})
 }

@@ -59,7 +59,8 @@ func RunGuarded(name string) (exitCode int, err error) {
 	}
 	defer alive.Close()
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, forwarded...) // to the end: a late signal must not replace the exit code
+	// To the end: a late signal must not replace the exit code.
+	signal.Notify(signals, withoutIgnoredHangup(forwarded)...)
 	child, err := os.StartProcess(program, append([]string{name}, os.Args[1:]...), &os.ProcAttr{
 		Env:   append(os.Environ(), guardEnv+"=3 "+os.Args[0]),
 		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, life},
