@@ -58,6 +58,7 @@ type Core struct {
 	exclusives    []exclusiveTask       // for reuse: see exclusiveWaiting
 	demanding     int                   // sweeps that not every worker can run
 	reserving     int                   // sweeps whose tasks reserve what they need
+	lacked        bool                  // a worker has lacked files of a sweep
 	noneTold      bool                  // followers were told that no worker takes tasks
 	gathering     gathering
 	placements    int64          // that there were

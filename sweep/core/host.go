@@ -21,6 +21,7 @@ type hostKey struct{ name, boot string }
 // setBeat makes a heartbeat the newest of a worker.
 func (c *Core) setBeat(w *worker, b task.Heartbeat) {
 	w.beat = b
+	c.lacked = c.lacked || len(b.Lacks) > 0
 	w.gpus.update(b.GPUs)
 	c.joinHost(w, hostKey{cmp.Or(b.Host, w.record.Name), b.Boot})
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ const waitsAfter = 2 * time.Second
 // GPUs are missing, and when tasks can start again.
 func (c *Core) notifyWaits() {
 	none := c.noWorker()
-	if none == "" && c.demanding == 0 && !c.noneTold {
+	if none == "" && c.demanding == 0 && !c.noneTold && !c.lacked {
 		return
 	}
 	c.noneTold = none != ""
@@ -29,6 +30,9 @@ func (c *Core) notifyWaits() {
 			text = c.whyWaits(a)
 		case none != "" && len(a.record.Workers) == 0 && a.ledger.ready(c.now):
 			text = none
+		}
+		if c.lacked && len(a.record.Workers) == 0 && a.ledger.ready(c.now) {
+			text = cmp.Or(c.withoutFiles(a), text)
 		}
 		switch {
 		case text == "":
@@ -69,6 +73,28 @@ func (c *Core) noWorker() string {
 		return "waits for a worker: there are no workers"
 	}
 	return "waits for a worker: " + strings.Join(states.lines(), "; ")
+}
+
+// withoutFiles returns that none of the workers that take tasks has the files of a sweep. It returns
+// "" if one has them.
+func (c *Core) withoutFiles(a *activeSweep) string {
+	var names []string
+	for _, w := range c.ordered {
+		if w.available() && !w.lacks(a) {
+			return ""
+		}
+		if w.available() {
+			names = append(names, w.record.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(names[:maxNamed:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("waits for a worker that has the files of revision %s: infrainit -f brings "+
+		"them to %s", human.Truncate(a.record.Recipe.Revision), strings.Join(names, ", "))
 }
 
 // Notices contains the texts about a sweep that are not stored: Head.Waits and Head.Silent.
