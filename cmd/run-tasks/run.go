@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -27,6 +28,9 @@ func (c *command) runName(ctx *cliv2.Context) error {
 			name)
 	case c.argv != nil && len(c.argv) == 0:
 		return cli.Wrong("run-tasks -- python3 train.py lr=0.1,0.01", "there is no command after --")
+	case c.argv != nil && strings.HasPrefix(c.argv[0], "-"):
+		return cli.Wrong("run-tasks -- python3 train.py lr=0.1,0.01", "after -- a program comes "+
+			"first, not %s", c.argv[0])
 	case c.argv != nil:
 	case name == "" && ctx.NumFlags() == 0:
 		_ = cliv2.ShowAppHelp(ctx)
