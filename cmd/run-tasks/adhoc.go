@@ -41,11 +41,11 @@ func (c *command) splitCommand(args []string) (own, argv []string) {
 }
 
 // splitParameters splits a command into its words and NAME=VALUE words, which set parameters. The
-// first word is the program; a word that begins with "-" is passed on as it is.
+// program, words that begin with "-", and the script after "-c" are words whatever they contain.
 func splitParameters(argv []string) (words, set []string) {
 	for i, word := range argv {
 		name, _, is := strings.Cut(word, "=")
-		if i > 0 && is && name != "" && !strings.HasPrefix(word, "-") {
+		if i > 0 && is && name != "" && !strings.HasPrefix(word, "-") && argv[i-1] != "-c" {
 			set = append(set, word)
 		} else {
 			words = append(words, word)
