@@ -48,6 +48,7 @@ func (c *Core) leaveHost(w *worker) {
 		return
 	}
 	w.host = nil
+	h.forgetNoRoom()
 	h.workers = slices.DeleteFunc(h.workers, func(other *worker) bool { return other == w })
 	if len(h.workers) == 0 {
 		delete(c.hosts, h.key)
