@@ -164,8 +164,7 @@ func (r *room) countGPUs(n *needs) (fit int) {
 	return fit
 }
 
-// take gives a task what it needs, and returns its devices: those that nvdocker.Assign chooses. It
-// has to fit.
+// take gives a task what it needs, and returns its devices. It has to fit.
 func (r *room) take(n *needs) (devices []task.Device) {
 	r.cpus -= n.CPUs
 	r.memory -= n.Memory
