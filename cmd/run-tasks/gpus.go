@@ -23,6 +23,7 @@ import (
 	"mlframework/sweep/fault"
 	"mlframework/sweep/human"
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
 )
 
 // flagsNeeds are the options that change what each task needs of a host.
@@ -307,7 +308,8 @@ func (n hostNeed) refused(text, remedy string) error {
 // the cores, and idle is that of nvdocker.
 func workerHere(name string, slots int, g localGPUs, idle int64) core.Worker {
 	w := core.Worker{Name: name, Slots: slots, SlotsChosen: slots > 0, State: core.WorkerReady,
-		Seen: new(time.Now()), CPUs: runtime.NumCPU(), GPUs: []task.GPU{},
+		Seen: new(time.Now()), CPUs: runtime.NumCPU(), Memory: worker.HostMemory(),
+		GPUs:   []task.GPU{},
 		Labels: map[string]string{task.HostLabel: name, task.ArchLabel: runtime.GOARCH}}
 	if slots == 0 {
 		w.Slots = w.CPUs
