@@ -20,11 +20,12 @@ func Example() {
 	if report.Fault != nil {
 		fmt.Fprintln(os.Stderr, report.Fault) // cause and remedy
 	}
-	used := nvdocker.Unavailable(report.GPUs, nil, nvdocker.Idle)
-	one, err := nvdocker.Assign(nvdocker.Devices(report.GPUs), used, nvdocker.Need{Count: 1})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		one = nvdocker.Assignment{} // then it sees none
+	var one nvdocker.Assignment // without devices the program sees none
+	for _, g := range report.GPUs {
+		reason, _ := g.Unavailable(nvdocker.Idle)
+		if devices := nvdocker.Devices([]nvdocker.GPU{g}); reason == "" && len(devices) > 0 {
+			one = nvdocker.Assignment{Devices: devices[:1], Share: 1}
+		}
 	}
 	train := exec.Command("echo", "training")
 	train.Env = append(os.Environ(), one.Environment()...)
@@ -33,23 +34,4 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output: training
-}
-
-// Splits GPUs between tasks: two of half a GPU share one.
-func ExampleAssign() {
-	devices := []nvdocker.Device{{UUID: "GPU-a", Memory: 24 << 30},
-		{UUID: "GPU-b", Memory: 24 << 30}}
-	used := map[string]float64{}
-	for _, count := range []float64{0.5, 1, 0.5, 1} {
-		a, err := nvdocker.Assign(devices, used, nvdocker.Need{Count: count})
-		for _, uuid := range a.UUIDs() {
-			used[uuid] += a.Share
-		}
-		fmt.Println(a.UUIDs(), err)
-	}
-	// Output:
-	// [GPU-a] <nil>
-	// [GPU-b] <nil>
-	// [GPU-a] <nil>
-	// [] others have them now
 }

@@ -135,26 +135,3 @@ func (g GPU) Unavailable(idle int64) (reason string, unfit bool) {
 	}
 	return "", false
 }
-
-// Unavailable is what Assign's used needs of GPUs that no program should get now: all of each
-// device, by UUID, of GPUs that do not answer, that Health finds unfit, or that somebody uses. The
-// instances of a GPU that is split are among them: which of them a program uses is not known.
-// Callers add the shares that they have given out themselves. Xids are as for Health,
-// and idle is that of Free.
-//
-// Nothing is reserved: two programs that call Detect and Assign at the same time get the same GPU.
-func Unavailable(gpus []GPU, xids []Xid, idle int64) map[string]float64 {
-	used := map[string]float64{}
-	for _, g := range gpus {
-		if g.Free(idle) && len(Health(g, xids)) == 0 {
-			continue
-		}
-		if g.UUID != "" {
-			used[g.UUID] = 1
-		}
-		for _, i := range g.Instances {
-			used[i.UUID] = 1
-		}
-	}
-	return used
-}

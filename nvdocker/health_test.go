@@ -209,34 +209,3 @@ func TestAdvice(t *testing.T) {
 		t.Error(p)
 	}
 }
-
-// Of GPUs that are split the instances are handed out: they are unavailable as the GPU is.
-func TestUnavailable(t *testing.T) {
-	split := func(i int, uuid string) GPU {
-		return GPU{UUID: "GPU-" + uuid, Index: i, Bus: "0000:0" + uuid + ":00.0", MIG: true,
-			Errors: Unknown,
-			Instances: []Instance{{UUID: "MIG-" + uuid + "0"}, {UUID: "MIG-" + uuid + "1",
-				Index: 1}}}
-	}
-	busy, sick, well := split(0, "a"), split(1, "b"), split(2, "c")
-	busy.Used = 6 << 30
-	lost := GPU{UUID: "GPU-d", Index: 3, Bus: "0000:0d:00.0", Lost: "GPU is lost"}
-	errors := GPU{UUID: "GPU-e", Index: 4, Bus: "0000:0e:00.0", Errors: 2}
-	idle := GPU{UUID: "GPU-f", Index: 5, Bus: "0000:0f:00.0", Errors: Unknown}
-	gpus := []GPU{busy, sick, well, lost, errors, idle}
-	used := Unavailable(gpus, Xids("NVRM: Xid (PCI:0000:0b:00): 79, GPU has fallen off the bus."),
-		Idle)
-	for _, d := range Devices(gpus) {
-		free := d.UUID == "MIG-c0" || d.UUID == "MIG-c1" || d.UUID == "GPU-f"
-		if free != (used[d.UUID] == 0) || !free && used[d.UUID] != 1 {
-			t.Errorf("%s: %v", d.UUID, used[d.UUID])
-		}
-	}
-	if used["GPU-d"] != 1 {
-		t.Error("a lost GPU is available")
-	}
-	if a, err := Assign(Devices(gpus), used, Need{Count: 1}); err != nil ||
-		a.Devices[0].UUID != "MIG-c0" && a.Devices[0].UUID != "GPU-f" {
-		t.Errorf("%+v, %v", a, err)
-	}
-}

@@ -1,5 +1,5 @@
 // Package nvdocker is what is known of NVIDIA GPUs and of containers that use them: which GPUs a
-// host has and how they are (Detect), which of them a container or a program gets (Assign), whether
+// host has and how they are (Detect), which of them meet a need (Need), whether
 // they are fit to work (Health), how a host's Docker hands them out (Supports), and what the errors
 // of all these mean (Explain).
 //

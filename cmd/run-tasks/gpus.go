@@ -23,6 +23,7 @@ import (
 	"mlframework/sweep/fault"
 	"mlframework/sweep/human"
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
 )
 
 // flagsNeeds are the options that change what each task needs of a host.
@@ -151,17 +152,16 @@ func findGPUs(ctx context.Context, need hostNeed) (g localGPUs, err error) {
 // check refuses tasks that this machine can never run.
 func (g localGPUs) check(need hostNeed) error {
 	devices := nvdocker.Devices(g.visible.GPUs)
-	_, err := nvdocker.Assign(devices, nil, nvdocker.Need(need.GPUs))
-	if never, is := errors.AsType[*nvdocker.NeverError](err); is {
-		return g.refuse(need, never, core.MostGPUs(devices, need.GPUs))
+	if has := nvdocker.Need(need.GPUs).Never(devices); has != "" {
+		return g.refuse(need, has, core.MostGPUs(devices, need.GPUs))
 	}
-	return err
+	return nil
 }
 
 // refuse says what this machine has instead of what tasks need, and why it is not more; most is the
 // smaller number of GPUs that a task can get, or 0.
-func (g localGPUs) refuse(need hostNeed, never *nvdocker.NeverError, most int) error {
-	code, remedy, has := cli.Invalid, need.others(most), "has "+never.Has
+func (g localGPUs) refuse(need hostNeed, has string, most int) error {
+	code, remedy, has := cli.Invalid, need.others(most), "has "+has
 	switch fault := g.all.Fault; {
 	case fault != nil:
 		code, has = cli.Machine, "cannot list its GPUs: "+fault.Cause
@@ -182,7 +182,8 @@ func (g localGPUs) refuse(need hostNeed, never *nvdocker.NeverError, most int) e
 		}
 	}
 	return &cli.Error{Code: code, Remedy: remedy,
-		Err: fmt.Errorf("%s needs %v, and this machine %s", need.of, never.Need, has)}
+		Err: fmt.Errorf("%s needs %v, and this machine %s", need.of,
+			nvdocker.Need(need.GPUs), has)}
 }
 
 // thisMachine returns this machine as a worker, with the GPUs that tasks can get where they need
@@ -307,7 +308,8 @@ func (n hostNeed) refused(text, remedy string) error {
 // the cores, and idle is that of nvdocker.
 func workerHere(name string, slots int, g localGPUs, idle int64) core.Worker {
 	w := core.Worker{Name: name, Slots: slots, SlotsChosen: slots > 0, State: core.WorkerReady,
-		Seen: new(time.Now()), CPUs: runtime.NumCPU(), GPUs: []task.GPU{},
+		Seen: new(time.Now()), CPUs: runtime.NumCPU(), Memory: worker.HostMemory(),
+		GPUs:   []task.GPU{},
 		Labels: map[string]string{task.HostLabel: name, task.ArchLabel: runtime.GOARCH}}
 	if slots == 0 {
 		w.Slots = w.CPUs

@@ -111,7 +111,9 @@ func (c *Core) Add(l Loaded) {
 
 // countNeeds counts a sweep among those with needs.
 func (c *Core) countNeeds(a *activeSweep, by int) {
-	if n := &a.ledger.needs; !n.None() {
+	n := &a.ledger.needs
+	c.countKind(n, by)
+	if !n.None() {
 		c.demanding += by
 		if n.reserved {
 			c.reserving += by

@@ -59,6 +59,8 @@ type Core struct {
 	demanding     int                   // sweeps that not every worker can run
 	reserving     int                   // sweeps whose tasks reserve what they need
 	lacked        bool                  // a worker has lacked files of a sweep
+	kinds         map[string]*needKind  // by needs as text
+	kindsUsed     needKinds             // their bits
 	noneTold      bool                  // followers were told that no worker takes tasks
 	gathering     gathering
 	placements    int64          // that there were
@@ -120,8 +122,8 @@ func Load(o Options, sweeps []Loaded, workers []WorkerRecord, now time.Time) (*C
 		o.Lease = DefaultLease
 	}
 	c := &Core{options: o, now: now, memory: o.Memory.clone(), hosts: map[hostKey]*host{},
-		workers: map[string]*worker{},
-		sweeps:  map[string]*activeSweep{}, withExclusive: map[*activeSweep]bool{}}
+		workers: map[string]*worker{}, kinds: map[string]*needKind{},
+		sweeps: map[string]*activeSweep{}, withExclusive: map[*activeSweep]bool{}}
 	for _, r := range workers {
 		c.worker(r.Name).record = r
 	}

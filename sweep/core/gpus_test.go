@@ -2,13 +2,10 @@ package core_test
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/nvdocker"
 	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
@@ -30,50 +27,6 @@ func gone(all []task.GPU, which ...int) []task.GPU {
 		all[i].Unavailable = "busy: ben, python (pid 411), 6.0 GB"
 	}
 	return all
-}
-
-// The core chooses what nvdocker does.
-func TestCoreChoosesAsAssignDoes(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 3000 {
-		var gpus []task.GPU
-		var devices []nvdocker.Device
-		for i := range r.IntN(6) {
-			g := task.GPU{UUID: fmt.Sprint(i), Name: []string{"A100", "T4"}[r.IntN(2)],
-				Memory: []int64{16 * gib, 40 * gib, 80 * gib}[r.IntN(3)], Split: r.IntN(5) == 0}
-			gpus = append(gpus, g)
-			devices = append(devices, nvdocker.Device{UUID: g.UUID, Name: g.Name,
-				Memory: g.Memory, Split: g.Split})
-		}
-		var needs []task.GPUs
-		for range 8 {
-			needs = append(needs, task.GPUs{
-				Count:  []float64{1, 2, 3, 0.5, 1.0 / 3, 0.25, 1.0 / 7}[r.IntN(7)],
-				Memory: []int64{0, 0, 40 * gib}[r.IntN(3)],
-				Name:   []string{"", "", "a100"}[r.IntN(3)]})
-		}
-		free, begun := core.ChooseGPUs(gpus, needs)
-		used := map[string]float64{}
-		for i, need := range needs {
-			a, err := nvdocker.Assign(devices, used, nvdocker.Need(need))
-			if (err == nil) != (i < begun) {
-				t.Fatalf("%+v: %d of %+v begin; the next: %v", gpus, begun, needs, err)
-			}
-			if err != nil {
-				break
-			}
-			for _, d := range a.Devices {
-				used[d.UUID] += a.Share
-			}
-			for n, g := range gpus {
-				if math.Abs(1-used[g.UUID]-free[i][n]) > 1e-9 {
-					t.Fatalf("%+v, after %+v: %v is free, and %v is used", gpus, needs[:i+1],
-						free[i], used)
-				}
-			}
-		}
-	}
 }
 
 // gpuSweep is a sweep of a test of placement.

@@ -49,6 +49,7 @@ func (c *Core) leaveHost(w *worker) {
 		return
 	}
 	w.host = nil
+	h.forgetNoRoom()
 	h.workers = slices.DeleteFunc(h.workers, func(other *worker) bool { return other == w })
 	if len(h.workers) == 0 {
 		delete(c.hosts, h.key)
@@ -164,8 +165,7 @@ func (r *room) countGPUs(n *needs) (fit int) {
 	return fit
 }
 
-// take gives a task what it needs, and returns its devices: those that nvdocker.Assign chooses. It
-// has to fit.
+// take gives a task what it needs, and returns its devices. It has to fit.
 func (r *room) take(n *needs) (devices []task.Device) {
 	r.cpus -= n.CPUs
 	r.memory -= n.Memory

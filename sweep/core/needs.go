@@ -14,9 +14,10 @@ const gpuUnits = 720720
 // needs are what each task of a sweep needs, as placement counts it.
 type needs struct {
 	task.Needs
-	reserved bool // something of the host is kept for a task: no task waits on a worker for it
-	devices  int  // GPUs of each task; of all GPUs of a host 1; 0: none
-	units    int  // gpuUnits of each device; 0 where it follows from the memory of the device
+	reserved bool      // something of the host is kept for a task: no task waits on a worker for it
+	devices  int       // GPUs of each task; of all GPUs of a host 1; 0: none
+	units    int       // gpuUnits of each device; 0 where it follows from the memory of the device
+	kind     needKinds // a bit, once a core has the sweep
 }
 
 func newNeeds(n task.Needs) needs {

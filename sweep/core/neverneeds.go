@@ -1,7 +1,6 @@
 package core
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -158,13 +157,7 @@ func neverFits(cpus int, memory int64, labels map[string]string, gpus string,
 
 // neverMeets returns devices in words if they can never meet a need; "": they can.
 func neverMeets(devices []nvdocker.Device, need task.GPUs) string {
-	_, err := nvdocker.Assign(devices, nil, needOf(need))
-	if never, ok := errors.AsType[*nvdocker.NeverError](err); ok {
-		return human.Visible(never.Has)
-	} else if err != nil {
-		return human.Visible(err.Error())
-	}
-	return ""
+	return human.Visible(needOf(need).Never(devices))
 }
 
 // MostGPUs returns how many GPUs, of those that memory and name of a need allow, one task can get
@@ -174,7 +167,7 @@ func MostGPUs(devices []nvdocker.Device, need task.GPUs) int {
 	for n := 1; n < int(need.Count); n++ {
 		fewer := need
 		fewer.Count = float64(n)
-		if _, err := nvdocker.Assign(devices, nil, needOf(fewer)); err != nil {
+		if needOf(fewer).Never(devices) != "" {
 			break
 		}
 		most = n

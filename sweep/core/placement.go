@@ -16,9 +16,9 @@ func (c *Core) place() {
 	c.countWorkers()
 	c.placements++
 	c.chooseExclusiveWorker()
-	touched, idle := c.candidates()
+	touched, idle, wanted := c.candidates()
 	for _, onlyFree := range []bool{true, false} { // no task waits while it fits on another worker
-		idle = c.fillAll(touched, idle, onlyFree)
+		wanted = c.fillAll(touched, idle, wanted, onlyFree)
 	}
 	slices.SortFunc(c.filled, byName)
 	for _, w := range c.filled {
@@ -28,37 +28,42 @@ func (c *Core) place() {
 	c.filled = c.filled[:0]
 }
 
-// fillAll fills workers by name: those that were touched, and idle ones as long as there is
-// something that any worker may have. It returns the idle ones; none if there is nothing left for
-// them.
-func (c *Core) fillAll(touched, idle []*worker, onlyFree bool) []*worker {
-	all := idle
+// fillAll fills workers by name: those that were touched, and idle ones that may have room for what
+// is wanted. That is the needs of sweeps that have something for any worker. It returns those that
+// are left.
+func (c *Core) fillAll(touched, idle []*worker, wanted needKinds, onlyFree bool) needKinds {
 	for len(touched)+len(idle) > 0 {
 		next := &idle
 		if len(idle) == 0 || len(touched) > 0 && byName(touched[0], idle[0]) < 0 {
 			next = &touched
 		}
-		placed := c.fill((*next)[0], onlyFree)
+		w := (*next)[0]
 		*next = (*next)[1:]
-		if placed && len(all) > 0 && !c.forAny() {
-			all, idle = nil, nil
+		if next == &idle && wanted&^w.noRoomFor == 0 {
+			continue
+		}
+		if c.fill(w, onlyFree) && wanted != 0 {
+			wanted = c.forAny()
 		}
 	}
-	return all
+	return wanted
 }
 
-// forAny reports whether there is something to place that any idle worker may have.
-func (c *Core) forAny() bool {
+// forAny returns the needs of sweeps that have something to place which any idle worker may have.
+func (c *Core) forAny() (all needKinds) {
 	empty := len(c.withExclusive) > 0 &&
 		slices.ContainsFunc(c.idle, func(w *worker) bool { return len(w.assigned) == 0 })
 	for _, r := range c.queue.levels {
 		for e := r.sweeps.Front(); e != nil; e = e.Next() {
-			if e.Value.(*activeSweep).ledger.forAny(c.now, c.available > 1, empty) {
-				return true
+			l := e.Value.(*activeSweep).ledger
+			if all&l.needs.kind == 0 && l.forAny(c.now, c.available > 1, empty) {
+				if all |= l.needs.kind; all == c.kindsUsed {
+					return all
+				}
 			}
 		}
 	}
-	return false
+	return all
 }
 
 // countWorkers updates which of the touched workers take tasks, and how many.
@@ -86,9 +91,9 @@ func (c *Core) countWorkers() {
 	}
 }
 
-// candidates returns the workers to be filled, by name: those that were touched and, if there may
-// be something for them now, the idle ones. They are valid until the next call.
-func (c *Core) candidates() (touched, idle []*worker) {
+// candidates returns the workers to be filled, by name: those that were touched, and the idle ones
+// that may have room for what is wanted now. They are valid until the next call.
+func (c *Core) candidates() (touched, idle []*worker, wanted needKinds) {
 	c.touched, c.considered = c.considered[:0], c.touched
 	touched = c.considered[:0]
 	for _, w := range c.considered {
@@ -99,12 +104,17 @@ func (c *Core) candidates() (touched, idle []*worker) {
 		}
 	}
 	slices.SortFunc(touched, byName)
-	if c.retryIdle && len(c.idle) > 0 && c.forAny() {
-		c.tried = append(c.tried[:0], c.idle...)
-		idle = c.tried
+	c.tried = c.tried[:0]
+	if c.retryIdle && len(c.idle) > 0 {
+		wanted = c.forAny()
+		for n := 0; wanted != 0 && n < len(c.idle); n++ {
+			if w := c.idle[n]; wanted&^w.noRoomFor != 0 {
+				c.tried = append(c.tried, w)
+			}
+		}
 	}
 	c.retryIdle = false
-	return touched, idle
+	return touched, c.tried, wanted
 }
 
 func byName(a, b *worker) int { return cmp.Compare(a.record.Name, b.record.Name) }
@@ -174,6 +184,7 @@ type filling struct {
 // it.
 func (f *filling) run() (full bool) {
 	name := f.w.record.Name
+	f.w.noRoomFor = 0
 	f.offer = f.c.offer(f.w)
 	for _, h := range f.w.assigned {
 		if h.sweep.ledger.HasExclusive(name) {
@@ -210,7 +221,7 @@ func (f *filling) fillFrom(r *priorityLevel) (full bool) {
 			kept++
 			continue
 		}
-		if f.fit(a) == 0 { // never for this worker as it is
+		if f.never(a) { // never for this worker as it is
 			r.rotate(a)
 			passed++
 			continue
@@ -309,6 +320,17 @@ func (f *filling) next(r *priorityLevel, kept int) *activeSweep {
 		return r.front()
 	}
 	return f.reserved.next(f, r, kept)
+}
+
+// never reports whether the worker as it is could run no task of a sweep even with no others.
+func (f *filling) never(a *activeSweep) bool {
+	if f.fit(a) > 0 {
+		return false
+	}
+	if !f.w.lacks(a) { // other sweeps with these needs may have their files here
+		f.w.setNoRoom(&a.ledger.needs)
+	}
+	return true
 }
 
 // fit returns how many tasks of a sweep a worker with no others could run at a time.

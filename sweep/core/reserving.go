@@ -9,7 +9,9 @@ type reserving struct {
 
 // fits reports whether a sweep whose tasks reserve something has one for the worker that finds it.
 func (g *reserving) fits(f *filling, a *activeSweep) bool {
-	if f.fit(a) == 0 || !a.ledger.Has(f.c.offerOf(f.offer, a, 1), f.c.now) {
+	full := f.w.noRoomFor&a.ledger.needs.kind != 0
+	if full && !a.keptSince.IsZero() || f.never(a) ||
+		!a.ledger.Has(f.c.offerOf(f.offer, a, 1), f.c.now) {
 		return false
 	}
 	if g.more(f, a) > 0 {
@@ -33,11 +35,17 @@ func (g *reserving) look(f *filling) *room {
 // waits on the worker, so that those of other sweeps have their turn.
 func (g *reserving) more(f *filling, a *activeSweep) int {
 	n := &a.ledger.needs
-	fit := min(fits(f.free, f.w.slotsFor(n)), maxAssigned-f.tasks)
-	if fit <= 0 {
+	if f.w.noRoomFor&n.kind != 0 {
 		return 0
 	}
-	return min(fit, g.look(f).count(n))
+	fit := min(fits(f.free, f.w.slotsFor(n)), maxAssigned-f.tasks)
+	if fit > 0 {
+		fit = min(fit, g.look(f).count(n))
+	}
+	if fit <= 0 {
+		f.w.setNoRoom(n)
+	}
+	return max(0, fit)
 }
 
 // next returns the sweep whose turn it is, after those that keep theirs. As long as tasks that

@@ -206,7 +206,7 @@ func (j *simJudge) resources(worker string, b *task.Batch, fresh []task.Attempt)
 			cpus, memory = cpus+need.CPUs, memory+need.Memory
 			for _, d := range row.Attempt.Devices {
 				g := j.gpus[d.UUID]
-				shares[d.UUID] += nvdocker.Need(need.GPUs).PartOf(core.Devices([]task.GPU{g})[0])
+				shares[d.UUID] += partOf(need.GPUs, core.Devices([]task.GPU{g})[0])
 			}
 		}
 	}

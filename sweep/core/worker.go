@@ -66,6 +66,7 @@ type worker struct {
 	undersupplied bool         // it is counted in Core.undersupplied
 	touched       bool         // it is in Core.touched
 	idle          bool         // it is in Core.idle
+	noRoomFor     needKinds    // of its host as it is
 	batches       []task.Batch // that a placement gives it
 }
 
@@ -158,8 +159,12 @@ func (w *worker) refusal() string {
 	return w.beat.Refuses
 }
 
-// consider has the next placement look at a worker, of which something may have changed.
+// consider has the next placement look at a worker, of which something may have changed. The others
+// of its host may have room now.
 func (c *Core) consider(w *worker) {
+	if w.host != nil {
+		w.host.forgetNoRoom()
+	}
 	if !w.touched {
 		w.touched = true
 		c.touched = append(c.touched, w)

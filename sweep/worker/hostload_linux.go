@@ -25,6 +25,12 @@ func (m *loadMeter) sample() {
 	m.now.Store(l)
 }
 
+// HostMemory returns how many bytes of memory tasks can use here; 0: that is not known.
+func HostMemory() int64 {
+	total, _ := memory(os.DirFS("/"))
+	return total
+}
+
 // memory returns the memory that processes like this one can use: total, and still available.
 func memory(root fs.FS) (total, free int64) {
 	info, _ := fs.ReadFile(root, "proc/meminfo")

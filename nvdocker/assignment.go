@@ -1,8 +1,6 @@
 package nvdocker
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -55,12 +53,6 @@ type Assignment struct {
 	Share   float64 // of each: 1, or less where others use it, too
 }
 
-// Errors of Assign.
-var (
-	ErrNever = errors.New("this host can never give that")
-	ErrBusy  = errors.New("others have them now")
-)
-
 // tolerance is how far sums of shares may be off: three thirds are one.
 const tolerance = 1e-9
 
@@ -98,75 +90,23 @@ func (n Need) matcher() func(Device) bool {
 	}
 }
 
-// Assign chooses devices. Used are the shares that others have, by UUID: 1 is all of it. A part of
-// a device is taken where others have some of it already, the fullest first, so that whole ones
-// stay free; of those that are used alike, the ones with less memory come first, and then those
-// that devices lists first. The error is one that wraps ErrNever, mostly a *NeverError, or ErrBusy
-// when the need can be met later.
-//
-// It reserves nothing: the caller keeps used. Two programs that Detect and Assign at the same time
-// get the same devices.
-//
-// Programs of CUDA use one instance of a split GPU at a time, so nobody gets two.
-func Assign(devices []Device, used map[string]float64, need Need) (Assignment, error) {
-	if need.Count == 0 {
-		return Assignment{}, nil
+// Never returns what a host has, for people, if its devices can never meet the need: "2 x NVIDIA T4
+// with 15.0 GB", "no GPU". It returns "" if they can.
+func (n Need) Never(devices []Device) (has string) {
+	if n.Count == 0 || len(n.Matching(devices)) >= int(max(1, n.Count)) {
+		return ""
 	}
-	if !(need.Count > 0) || need.Count > 1 && need.Count != math.Trunc(need.Count) ||
-		math.IsInf(need.Count, 0) {
-		return Assignment{}, fmt.Errorf("%w: %v GPUs are neither a whole number nor a part of one",
-			ErrNever, need.Count)
+	has = List(devices)
+	if n.Count > 1 && slices.ContainsFunc(devices, func(d Device) bool { return d.Split }) {
+		has += " (a program uses one instance at a time)"
 	}
-	fit := slices.Clone(devices)
-	matches := need.matcher()
-	fit = slices.DeleteFunc(fit, func(d Device) bool { return !matches(d) })
-	count := int(max(1, need.Count))
-	if len(fit) < count {
-		return Assignment{}, &NeverError{need, has(devices, fit, need)}
-	}
-	if need.All {
-		count = len(fit)
-	}
-	fit = slices.DeleteFunc(fit, func(d Device) bool {
-		return used[d.UUID]+need.PartOf(d) > 1+tolerance
-	})
-	if len(fit) < count {
-		return Assignment{}, ErrBusy
-	}
-	slices.SortStableFunc(fit, func(a, b Device) int {
-		return cmp.Or(cmp.Compare(used[b.UUID], used[a.UUID]), cmp.Compare(a.Memory, b.Memory))
-	})
-	return Assignment{Devices: fit[:count:count], Share: need.PartOf(fit[0])}, nil
-}
-
-// PartOf returns which part of a device that matches the need takes: 1 is all of it.
-func (n Need) PartOf(d Device) float64 {
-	if n.Share {
-		return 1 / float64(n.Sharers(d))
-	}
-	return min(1, n.Count)
+	return has
 }
 
 // Sharers returns how many can share a device that matches a need with Share.
 func (n Need) Sharers(d Device) int {
 	return max(1, int(float64(d.Memory)/(1-heldBack)/float64(n.Memory)))
 }
-
-// NeverError is that a host can never meet a need. It wraps ErrNever.
-type NeverError struct {
-	Need Need
-	Has  string // what the host has: "2 x NVIDIA T4 with 15.0 GB", "no GPU"
-}
-
-func (e *NeverError) Error() string {
-	are := " is"
-	if e.Need.Count > 1 {
-		are = " are"
-	}
-	return fmt.Sprintf("%v: %v%s asked for, and it has %s", ErrNever, e.Need, are, e.Has)
-}
-
-func (e *NeverError) Unwrap() error { return ErrNever }
 
 // String is the need for people: "1 GPU", "2 GPUs with 40.0 GB each", "0.5 of a GPU", "1/3 of a
 // GPU"; "no GPU" if nothing is needed.
@@ -200,16 +140,6 @@ func partText(part float64) string {
 	if exact, _ := strconv.ParseFloat(text, 64); exact != part &&
 		math.Abs(part*n-1) < tolerance {
 		return fmt.Sprintf("1/%.0f", n)
-	}
-	return text
-}
-
-// has says what a host has, against a need that it can never meet.
-func has(all, fit []Device, need Need) string {
-	text := List(all)
-	if need.Count > 1 && len(fit) < int(need.Count) && slices.ContainsFunc(all,
-		func(d Device) bool { return d.Split }) {
-		text += " (a program uses one instance at a time)"
 	}
 	return text
 }
