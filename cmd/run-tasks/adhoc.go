@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,10 @@ const manyFiles = 2000
 // adHocFlags are the options of a command after "--".
 func adHocFlags() []cliv2.Flag {
 	return []cliv2.Flag{
+		&cliv2.StringSliceFlag{Name: "metric", Usage: "with a command after --: read the metric " +
+			"`NAME=REGEX` from its output; repeatable"},
+		&cliv2.StringFlag{Name: "objective", Usage: "with a command after --: rank tasks by an " +
+			"`OBJECTIVE` such as \"maximize accuracy\""},
 		&cliv2.StringFlag{Name: "as", DefaultText: "equals",
 			Usage: "with a command after --: pass parameters as `FORM`: equals, space, hydra, " +
 				"env or none"},
@@ -69,11 +74,27 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 		}
 	}
 	dir := ctx.String("d")
-	flags := "equals"
-	if ctx.IsSet("as") {
-		flags = ctx.String("as")
+	if err := checkProgram(ctx, dir, words); err != nil {
+		return nil, err
 	}
-	file, notes, err := definition.OfCommand(words, flags, names, c.reserved())
+	command := definition.Command{Argv: words, Flags: "equals", Parameters: names,
+		Objective: ctx.String("objective"), Metrics: map[string]string{}}
+	if ctx.IsSet("as") {
+		command.Flags = ctx.String("as")
+	}
+	if !slices.Contains(forms, command.Flags) {
+		return nil, cli.Wrong("write "+strings.Join(forms, ", "), "--as %s: there is no such form",
+			command.Flags)
+	}
+	for _, rule := range ctx.StringSlice("metric") {
+		name, pattern, is := strings.Cut(rule, "=")
+		if !is || name == "" {
+			return nil, cli.Wrong("write NAME=REGEX, such as --metric 'loss=loss: ([0-9.]+)'",
+				"--metric %s: a regular expression is missing", rule)
+		}
+		command.Metrics[name] = pattern
+	}
+	file, notes, err := definition.OfCommand(command, c.reserved())
 	if err != nil {
 		return nil, &cli.Error{Code: cli.Usage, Err: err}
 	}
@@ -99,6 +120,27 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 		return nil, err
 	}
 	return p, c.checkProjectFolder(ctx, p.dir)
+}
+
+// forms are the ways to pass parameters.
+var forms = []string{"equals", "space", "hydra", "env", "none"}
+
+// checkProgram refuses a command whose program is not on this machine, where its tasks would run, or
+// whose script is not in the project.
+func checkProgram(ctx *cliv2.Context, dir string, argv []string) error {
+	program := argv[0]
+	if locationOf(ctx) == inFolder && !strings.ContainsAny(program, "/{") {
+		if _, err := exec.LookPath(program); err != nil {
+			return cli.Wrong("check its spelling, or name it with its path",
+				"there is no program %s in PATH", program)
+		}
+	}
+	script := definition.Script(argv)
+	if script != "" && !filepath.IsAbs(script) && !exists(filepath.Join(dir, script)) {
+		return cli.Wrong("go to its project's folder, or name that with -d",
+			"there is no %s in this folder", script)
+	}
+	return nil
 }
 
 // checkProjectFolder asks before the files of a folder that is hardly a project are copied.

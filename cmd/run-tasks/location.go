@@ -75,6 +75,7 @@ func (c *command) checkLocation(ctx *cliv2.Context, name string) error {
 		}
 		return cli.Wrong("on this machine: go to the project's folder, or name it: run-tasks -d "+
 			"FOLDER "+name+" (run-tasks init FOLDER writes an example)\n"+
+			"  without a project: run-tasks -- python3 train.py lr=0.1,0.01\n"+
 			"  on other machines: infrainit -d FOLDER sets up a cluster and writes config.yml here",
 			"%s", neither)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -70,6 +71,10 @@ func strayAfter(ctx *cliv2.Context, name, arg string) error {
 	} else if near := fault.Nearest(name, commands); near != "" {
 		meant = typed([]string{near, arg})
 	} else {
+		if _, err := exec.LookPath(name); err == nil {
+			return cli.Wrong("to run a command: run-tasks -- "+name+" "+arg+" ...",
+				"unexpected argument %q", arg)
+		}
 		return stray(arg)
 	}
 	return cli.Wrong("did you mean `run-tasks "+meant+"`?", "unknown command %q", name)

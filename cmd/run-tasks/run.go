@@ -46,9 +46,11 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		return err
 	}
 	if c.argv == nil {
-		if ctx.IsSet("as") {
-			return cli.Wrong("write flags: "+ctx.String("as")+" in tasks.yml", "--as requires a "+
-				"command after --")
+		for _, name := range []string{"as", "metric", "objective"} {
+			if ctx.IsSet(name) {
+				return cli.Wrong("without one, tasks.yml has flags, metrics and objective",
+					"--%s requires a command after --", name)
+			}
 		}
 		if err := c.checkLocation(ctx, name); err != nil {
 			return err

@@ -16,19 +16,31 @@ import (
 // CommandLine is the name of a command line in the faults of [OfCommand].
 const CommandLine = "command line"
 
-// OfCommand returns a file with one definition, for a command that was typed in place of one: its
-// name comes from the command. Flags is how the command takes parameters, as under `flags`.
-// Parameters are their names: only these have a meaning in braces. Reserved is that of [Load], and
-// so is the error.
-func OfCommand(argv []string, flags string, parameters, reserved []string) (*File, fault.List,
-	error) {
-	words := make([]string, len(argv))
-	for i, word := range argv {
-		words[i] = quoteBraces(word, parameters)
+// Command is a command that was typed in place of a definition.
+type Command struct {
+	Argv       []string
+	Flags      string            // how it takes parameters, as under `flags`
+	Metrics    map[string]string // as under `metrics`
+	Objective  string            // as under `objective`; "": none
+	Parameters []string          // their names: only these have a meaning in braces
+}
+
+// OfCommand returns a file with one definition, whose name comes from the command. Reserved is that
+// of [Load], and so is the error.
+func OfCommand(c Command, reserved []string) (*File, fault.List, error) {
+	words := make([]string, len(c.Argv))
+	for i, word := range c.Argv {
+		words[i] = quoteBraces(word, c.Parameters)
 	}
-	name := commandName(argv, reserved)
-	data, err := json.Marshal(map[string]any{"tasks": map[string]any{
-		name: map[string]any{"command": words, "flags": flags, "parameters": CommandLine}}})
+	keys := map[string]any{"command": words, "flags": c.Flags, "parameters": CommandLine}
+	if len(c.Metrics) > 0 {
+		keys["metrics"] = c.Metrics
+	}
+	if c.Objective != "" {
+		keys["objective"] = c.Objective
+	}
+	name := commandName(c.Argv, reserved)
+	data, err := json.Marshal(map[string]any{"tasks": map[string]any{name: keys}})
 	if err != nil {
 		return nil, nil, fmt.Errorf("command line: %w", err)
 	}
@@ -65,17 +77,25 @@ var scripts = []string{".py", ".sh", ".R", ".r", ".jl", ".pl", ".rb", ".js", ".l
 
 var noNameLetters = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
 
+// Script returns the first word of a command that names a script; "": none does.
+func Script(argv []string) string {
+	i := slices.IndexFunc(argv, func(word string) bool {
+		return slices.Contains(scripts, filepath.Ext(word)) && !strings.ContainsAny(word, " {")
+	})
+	if i < 0 {
+		return ""
+	}
+	return argv[i]
+}
+
 // commandName is the name of the definition of a command: that of its script, else of its program.
 func commandName(argv, reserved []string) string {
-	word := argv[0]
-	for _, w := range argv {
-		if slices.Contains(scripts, filepath.Ext(w)) {
-			word = w
-			break
-		}
+	name := filepath.Base(argv[0])
+	if script := Script(argv); script != "" {
+		name = strings.TrimSuffix(filepath.Base(script), filepath.Ext(script))
+	} else if i := slices.Index(argv, "-m"); i >= 0 && i+1 < len(argv) { // python3 -m package.train
+		name = argv[i+1][strings.LastIndex(argv[i+1], ".")+1:]
 	}
-	name := filepath.Base(word)
-	name = strings.TrimSuffix(name, filepath.Ext(name))
 	name = strings.Trim(noNameLetters.ReplaceAllString(name, "_"), ".")
 	if name == "" || !task.IsDefinitionName(name) {
 		name = "_" + name
