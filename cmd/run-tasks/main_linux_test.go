@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,6 +28,9 @@ var program string
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(masterFolder); dir != "" {
 		os.Exit(serveMaster(dir))
+	}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup: programs that tests start would ignore it, too
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {

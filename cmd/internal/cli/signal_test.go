@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	ossignal "os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +18,9 @@ import (
 // TestMain lets the test binary be the program that is interrupted.
 func TestMain(m *testing.M) {
 	if os.Getenv("INTERRUPTED") == "" {
+		if ossignal.Ignored(syscall.SIGHUP) { // under nohup: programs that tests start would ignore it, too
+			ossignal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+		}
 		os.Exit(m.Run())
 	}
 	ctx, stop := cli.Interrupts(context.Background(), func() { os.Exit(cli.Interrupted) })

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +29,9 @@ var newKeeper = func() (*process.Keeper, error) { return process.NewKeeper(nil) 
 func TestMain(m *testing.M) {
 	if name := os.Getenv("HELPER"); name != "" {
 		os.Exit(helpers[name]())
+	}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup: programs that tests start would ignore it, too
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	var err error
 	if keeper, err = newKeeper(); err != nil {
