@@ -20,7 +20,10 @@ type needKind struct {
 
 // countKind counts a sweep among those with the same needs, and gives the needs their bit.
 func (c *Core) countKind(n *needs, by int) {
-	key := fmt.Sprintf("%#v", n.Needs)
+	key := ""
+	if !n.None() { // as of most sweeps, which come and go at many inputs
+		key = fmt.Sprintf("%#v", n.Needs)
+	}
 	k := c.kinds[key]
 	if k == nil {
 		free := ^(c.kindsUsed | moreKinds)

@@ -97,7 +97,7 @@ func (c *Core) candidates() (touched, idle []*worker, wanted needKinds) {
 	c.touched, c.considered = c.considered[:0], c.touched
 	touched = c.considered[:0]
 	for _, w := range c.considered {
-		w.touched = false
+		w.touched, w.noRoomFor = false, 0
 		if w.takesTasks {
 			c.setIdle(w, false)
 			touched = append(touched, w)
@@ -184,7 +184,6 @@ type filling struct {
 // it.
 func (f *filling) run() (full bool) {
 	name := f.w.record.Name
-	f.w.noRoomFor = 0
 	f.offer = f.c.offer(f.w)
 	for _, h := range f.w.assigned {
 		if h.sweep.ledger.HasExclusive(name) {

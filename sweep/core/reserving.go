@@ -9,18 +9,15 @@ type reserving struct {
 
 // fits reports whether a sweep whose tasks reserve something has one for the worker that finds it.
 func (g *reserving) fits(f *filling, a *activeSweep) bool {
-	full := f.w.noRoomFor&a.ledger.needs.kind != 0
-	if full && !a.keptSince.IsZero() || f.never(a) ||
+	free := g.more(f, a) > 0
+	if !free && !a.keptSince.IsZero() || f.never(a) ||
 		!a.ledger.Has(f.c.offerOf(f.offer, a, 1), f.c.now) {
 		return false
 	}
-	if g.more(f, a) > 0 {
-		return true
-	}
-	if a.keptSince.IsZero() {
+	if !free {
 		a.keptSince = f.c.now
 	}
-	return false
+	return free
 }
 
 // look returns the room of the worker.

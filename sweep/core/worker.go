@@ -162,7 +162,7 @@ func (w *worker) refusal() string {
 // consider has the next placement look at a worker, of which something may have changed. The others
 // of its host may have room now.
 func (c *Core) consider(w *worker) {
-	if w.host != nil {
+	if c.reserving > 0 && w.host != nil {
 		w.host.forgetNoRoom()
 	}
 	if !w.touched {
