@@ -98,6 +98,9 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 		if full {
 			o.Class, o.Reason = task.Stopped, w.noSpaceReason()+"; "+o.Reason
 		}
+		if o.Class == task.Loss && w.outputsRemoved() { // before the program could start
+			o.Class = task.Stopped
+		}
 		w.blameGPUs(ctx, i, &o)
 		o.Metrics, o.Stdout, o.Stderr = metrics.final(), stdout.out, stderr.out
 		o.Unmeasured, o.Thinned = metrics.files.problems(o.Class), metrics.series.Thinned()
