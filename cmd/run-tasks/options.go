@@ -48,10 +48,8 @@ func flagUpdated() cliv2.Flag {
 
 // runFlags returns the options of every command that runs tasks.
 func runFlags() []cliv2.Flag {
-	flags := append(locationFlags(),
-		&cliv2.IntFlag{Name: "slots", DefaultText: "number of cores",
-			Usage: "on this machine: run up to `N` tasks at a time"})
-	return append(append(flags, cli.GPUBusyFlags("on this machine: ")...),
+	return append(append(locationFlags(), runnerFlags()...),
+		cli.Switch("detach", "return when the sweep has started, and leave it running"),
 		flagNoOutput(),
 		cli.Switch("quiet", "print only the id of the sweep", "q"),
 		flagJSON(),
@@ -169,6 +167,8 @@ func checkRunning(ctx *cliv2.Context) error {
 	case !away && ctx.Bool("attached"):
 		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies "+
 			"only to a master")
+	case ctx.Bool("attached") && ctx.Bool("detach"):
+		return cli.Wrong("", "--attached and --detach exclude each other")
 	}
 	_, err := cli.GPUBusyOf(ctx)
 	return err
