@@ -29,10 +29,7 @@ const (
 const mostStarts = 5
 
 // Attached is a client that is attached to the runner of the current folder. Leave it at the end.
-type Attached struct {
-	*api.Attachment
-	holder string // who the runner is
-}
+type Attached struct{ *api.Attachment }
 
 // Attach attaches a client made by [Dial] to the runner of the current folder, and starts one, with
 // options of the command [RunnerCommand], if there is none. What the runner logs from now on is
@@ -46,7 +43,7 @@ func Attach(ctx context.Context, client *api.Client, options []string,
 	if err != nil {
 		return nil, err
 	}
-	return &Attached{Attachment: a, holder: Holder()}, nil
+	return &Attached{a}, nil
 }
 
 func attach(ctx context.Context, client *api.Client, options []string,
@@ -118,12 +115,17 @@ func (a *Attached) Leave() (ending bool) {
 	if ended, err := a.Attachment.Leave(); err == nil && !ended {
 		return false
 	}
+	return !awaitEnd()
+}
+
+// awaitEnd waits for the end of the runner, a little, and reports whether it has ended.
+func awaitEnd() bool {
 	for end := time.Now().Add(endTime); runs(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			return true
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // AwaitEnd waits for the end of a runner that has refused a request, or cut the connection. It
@@ -136,7 +138,7 @@ func (a *Attached) AwaitEnd() error {
 	if why == "" {
 		return nil
 	}
-	Gone(a.holder)
+	awaitEnd()
 	return printed(why, cli.Machine)
 }
 

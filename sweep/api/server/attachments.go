@@ -52,7 +52,7 @@ func NewAttachments() *Attachments {
 // Left receives after a client has gone while sweeps ran, or others were attached.
 func (a *Attachments) Left() <-chan struct{} { return a.left }
 
-// Came is closed when a client has attached.
+// Came is closed when a client has attached, and was told all that it is told at first.
 func (a *Attachments) Came() <-chan struct{} { return a.came }
 
 // Close lets no further client attach, if none is attached and no sweep runs. It reports whether
@@ -117,7 +117,6 @@ func (a *Attachments) welcome(id string, conn net.Conn) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.open[id].conn = conn
-	a.first.Do(func() { close(a.came) })
 	_, _ = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"+
 		"Upgrade: %s\r\n\r\n%s\n", api.AttachmentProtocol, id) // else reading fails
 	for _, text := range a.early {
@@ -127,6 +126,7 @@ func (a *Attachments) welcome(id string, conn net.Conn) {
 	if a.failed != "" {
 		_ = a.tell(api.Failed, a.failed)
 	}
+	a.first.Do(func() { close(a.came) })
 }
 
 // end removes a client and returns those of its sweeps that no other has.
