@@ -260,8 +260,9 @@ var owners = []owner{
 	{"github.com/jedib0t/go-pretty/v6", []string{"cmd/...", "sweep/table"}, false,
 		"one look for all tables"},
 	{"golang.org/x/term", []string{"cmd/..."}, false, "only commands have a terminal"},
-	{"golang.org/x/sync", []string{"infra/filesync/server", "sweep/monitor"}, false,
-		"several files are written at once; one question for all readers"},
+	{"golang.org/x/sync", []string{"cmd/run-tasks", "infra/filesync/server", "sweep/monitor"}, false,
+		"several sweeps are followed, and several files written, at once; one question for all " +
+			"readers"},
 	{"golang.org/x/sys", []string{"infra/agent/server", "infra/filesync/...", "sweep/store",
 		"sweep/worker/..."}, true, "calls of the system: locks and disks, processes"},
 	{"github.com/google/go-cmp", []string{"internal/programtest", "sweep/queue/queuetest"}, true,
