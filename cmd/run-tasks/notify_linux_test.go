@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -55,5 +56,40 @@ func TestNotifyURL(t *testing.T) {
 	}
 	if m := <-got; m.Sweep != "work-1" || m.Failures[0].Reason != "exit code 3" {
 		t.Errorf("told %+v", m)
+	}
+}
+
+// A master that is killed while it sends a message sends it when it is back.
+func TestNotifyAfterAKill(t *testing.T) {
+	t.Parallel()
+	came, answer := make(chan struct{}, 10), make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then it is seen that the client is gone
+		came <- struct{}{}
+		select {
+		case <-answer:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(s.Close)
+	f := newFolder(t, "grace: 30s", "exit 0\n")
+	tasks, err := os.ReadFile(f.path("p/tasks.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.write("p/tasks.yml", "notify: {url: "+s.URL+"}\n"+string(tasks))
+	m := f.master()
+	f.start(nil, "--master", "m.sock", "-d", "p", "work").ends(0)
+	eventually(t, deadline, "a message came", func() bool { return len(came) == 1 })
+	m.kill()
+	f.master()
+	eventually(t, deadline, "it came again", func() bool { return len(came) == 2 })
+	close(answer)
+	eventually(t, deadline, "it is kept that it was sent", func() bool {
+		said, _, _ := f.run("--master", "m.sock", "show")
+		return strings.Contains(said, "ended: "+s.URL+" was told at 20")
+	})
+	if n := len(came); n != 2 {
+		t.Errorf("%d messages came", n)
 	}
 }
