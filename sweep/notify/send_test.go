@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -117,6 +118,15 @@ func TestCommand(t *testing.T) {
 		t.Errorf("it was told %q: %v", told, err)
 	}
 	check(t, send(quick, "exit 0"), "")
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(shell, filepath.Join(folder, "tell")); err != nil {
+		t.Fatal(err)
+	}
+	check(t, quick.Send(t.Context(), task.Notify{Command: []string{"./tell", "-c", "cat"}}, folder,
+		message), "")
 	check(t, send(quick, "echo no such channel >&2; exit 3"), "exit status 3: no such channel")
 	check(t, send(quick, "test -e again || { touch again; exit 1; }"), "")
 	check(t, quick.Send(t.Context(), task.Notify{Command: []string{"no-such-program"}}, folder,
