@@ -68,10 +68,11 @@ func (c *command) app() *cliv2.App {
 // commands returns all commands, in the order of the help.
 func (c *command) commands() []*cliv2.Command {
 	return []*cliv2.Command{
-		c.listCommand(), c.showCommand(), c.followCommand(), c.logsCommand(), c.resultsCommand(),
-		c.fetchCommand(), c.cancelCommand(), c.pauseCommand(), c.resumeCommand(), c.retryCommand(),
-		c.extendCommand(), c.priorityCommand(), c.workersCommand(), c.brokerCommand(),
-		c.testMetricsCommand(), c.initCommand(), c.runnerCommand(),
+		c.listCommand(), c.showCommand(), c.followCommand(), c.waitCommand(), c.logsCommand(),
+		c.resultsCommand(), c.fetchCommand(), c.cancelCommand(), c.pauseCommand(),
+		c.resumeCommand(), c.retryCommand(), c.extendCommand(), c.priorityCommand(),
+		c.workersCommand(), c.brokerCommand(), c.testMetricsCommand(), c.initCommand(),
+		c.runnerCommand(),
 	}
 }
 

@@ -40,12 +40,7 @@ func (c *command) summarize(ctx context.Context, src source, id string, l displa
 	c.warnUnkept(s)
 	c.warnUnranked(s)
 	if s.State == core.Paused {
-		reason := ""
-		if s.Reason != nil {
-			reason = *s.Reason
-		}
-		fmt.Fprintf(c.stderr, "%s is paused (%s); to continue: %s resume %s\n", id,
-			cli.Visible(reason), c.self, id)
+		fmt.Fprintln(c.stderr, pausedText(s.Summary, c.self))
 	}
 	switch {
 	case interrupted && s.State != core.Finished:
@@ -54,6 +49,15 @@ func (c *command) summarize(ctx context.Context, src source, id string, l displa
 		return cli.Code(cli.Failed)
 	}
 	return nil
+}
+
+// pausedText says that a sweep is paused, and how it goes on.
+func pausedText(s core.Summary, self string) string {
+	text := s.ID + " is paused"
+	if s.Reason != nil {
+		text += " (" + cli.Visible(*s.Reason) + ")"
+	}
+	return text + "; to continue: " + self + " resume " + s.ID
 }
 
 // report prints counts, the best tasks, what failed, and where the files are.

@@ -62,6 +62,9 @@ func (m *Master) submit(ctx context.Context, s Submission, d api.Detail) (id str
 		if len(s.Environ) > 0 && !m.o.Local {
 			return nil, core.ErrEnviron
 		}
+		if n := s.Record.Notify; n != nil && len(n.Command) > 0 && !m.o.Local {
+			return nil, core.ErrNotifyCommand
+		}
 		draft, err := m.draftNew(s)
 		if err != nil {
 			return nil, err

@@ -1,8 +1,8 @@
 package site
 
 // reserved are the subcommands of run-tasks, whose names no definition of tasks.yml may have.
-var reserved = []string{"ls", "show", "follow", "logs", "results", "fetch", "cancel", "pause",
-	"resume", "retry", "extend", "priority", "workers", "broker", "test-metrics", "init",
+var reserved = []string{"ls", "show", "follow", "wait", "logs", "results", "fetch", "cancel",
+	"pause", "resume", "retry", "extend", "priority", "workers", "broker", "test-metrics", "init",
 	"runner", "help"}
 
 // Reserved returns the names that no definition of tasks.yml may have.

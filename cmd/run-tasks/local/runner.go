@@ -270,6 +270,7 @@ func (r *Runner) end() error {
 	r.api.Wait()
 	if r.master != nil && r.ctx.Err() == nil {
 		r.pauseAll("its run has ended")
+		r.master.AwaitNotices()
 	}
 	r.cancel(nil)
 	var errs []error
