@@ -190,7 +190,7 @@ var layers = []layer{
 		"sweep/metric", "sweep/table", "sweep/task"}, nil,
 		"it shows what it is given, and asks nothing"},
 	{"cmd/run-tasks/local", []string{"cmd/internal/cli", "projects", "sweep/api",
-		"sweep/api/server", "sweep/core", "sweep/listing", "sweep/master", "sweep/queue/memory",
+		"sweep/api/server", "sweep/core", "sweep/master", "sweep/queue/memory",
 		"sweep/store", "sweep/task", "sweep/worker", "sweep/worker/process"}, nil,
 		"master, queue and worker in one process; what it is asked comes through the API"},
 	{"cmd/check-status", []string{everything}, nil, "a command puts the parts together"},

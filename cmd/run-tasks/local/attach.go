@@ -9,9 +9,8 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
@@ -195,7 +194,7 @@ func startRunner(ctx context.Context, options []string) error {
 		return err
 	}
 	defer out.Close()
-	if err := unix.Flock(int(log.Fd()), unix.LOCK_SH); err != nil { // see runs
+	if err := syscall.Flock(int(log.Fd()), syscall.LOCK_SH); err != nil { // see runs
 		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("lock %s: %w", LogFile, err)}
 	}
 	err = process.StartDetached(append([]string{RunnerCommand}, options...), in, log)

@@ -5,9 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // LogFile is the log of the runners of the current folder.
@@ -33,7 +32,7 @@ func runs() bool {
 		return false
 	}
 	defer log.Close()
-	return unix.Flock(int(log.Fd()), unix.LOCK_EX|unix.LOCK_NB) == unix.EWOULDBLOCK
+	return syscall.Flock(int(log.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == syscall.EWOULDBLOCK
 }
 
 // stamp writes each record of a log with its time.

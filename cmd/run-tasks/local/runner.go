@@ -9,12 +9,14 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"mlframework/cmd/internal/cli"
@@ -75,7 +77,11 @@ func Run(ctx context.Context, slots int, busy cli.GPUBusy) error {
 		said.InUse = strings.TrimPrefix(inUse.Error(), "the store is in use by ")
 	}
 	text, _ := json.Marshal(said) // strings and numbers can be
-	_, _ = fmt.Printf("%s\n", text)
+	patience := firstClient
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	if _, gone := fmt.Printf("%s\n", text); gone != nil {
+		patience = 0 // who started this process has ended
+	}
 	if err != nil {
 		return cli.Code(cli.Machine)
 	}
@@ -84,7 +90,7 @@ func Run(ctx context.Context, slots int, busy cli.GPUBusy) error {
 		os.Exit(cli.Interrupted)
 	})
 	defer stop()
-	r.serve(working)
+	r.serve(working, patience)
 	err = r.failure()
 	if err != nil {
 		problem.Reset()
@@ -99,10 +105,11 @@ func Run(ctx context.Context, slots int, busy cli.GPUBusy) error {
 }
 
 // serve returns when no client is attached and no sweep runs, ctx ends, or the runner cannot go on.
-func (r *Runner) serve(ctx context.Context) {
+// It waits with patience for the first client.
+func (r *Runner) serve(ctx context.Context, patience time.Duration) {
 	ctx, stop := context.WithCancel(ctx)
 	defer context.AfterFunc(r.ctx, stop)()
-	first := time.NewTimer(firstClient)
+	first := time.NewTimer(patience)
 	defer first.Stop()
 	for came := false; ctx.Err() == nil; came = true {
 		for running := r.Running(); len(running) > 0 && ctx.Err() == nil; running = r.Running() {
