@@ -12,7 +12,6 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/projects"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/space"
 )
@@ -37,9 +36,7 @@ func adHocFlags() []cliv2.Flag {
 // splitCommand splits off the command after "--", unless a subcommand comes before that.
 func (c *command) splitCommand(args []string) (own, argv []string) {
 	at := slices.Index(args, "--")
-	if at < 0 || slices.ContainsFunc(args[1:at], func(word string) bool {
-		return slices.Contains(c.reserved(), word)
-	}) {
+	if at < 0 || cli.NamesCommand(c.app(), args[1:at]) {
 		return args, nil
 	}
 	return args[:at], append([]string{}, args[at+1:]...)
@@ -82,9 +79,9 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 	if ctx.IsSet("as") {
 		command.Flags = ctx.String("as")
 	}
-	if !slices.Contains(forms, command.Flags) {
-		return nil, cli.Wrong("write "+strings.Join(forms, ", "), "--as %s: there is no such form",
-			command.Flags)
+	if !slices.Contains(definition.Forms, command.Flags) {
+		return nil, cli.Wrong("write "+strings.Join(definition.Forms, ", "),
+			"--as %s: there is no such form", command.Flags)
 	}
 	for _, rule := range ctx.StringSlice("metric") {
 		name, pattern, is := strings.Cut(rule, "=")
@@ -119,11 +116,8 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 	if err := p.checkInputs(); err != nil {
 		return nil, err
 	}
-	return p, c.checkProjectFolder(ctx, p.dir)
+	return p, c.checkProjectFolder(ctx, p)
 }
-
-// forms are the ways to pass parameters.
-var forms = []string{"equals", "space", "hydra", "env", "none"}
 
 // checkProgram refuses a command whose program is not on this machine, where its tasks would run, or
 // whose script is not in the project.
@@ -144,7 +138,8 @@ func checkProgram(ctx *cliv2.Context, dir string, argv []string) error {
 }
 
 // checkProjectFolder asks before the files of a folder that is hardly a project are copied.
-func (c *command) checkProjectFolder(ctx *cliv2.Context, dir string) error {
+func (c *command) checkProjectFolder(ctx *cliv2.Context, p *project) error {
+	dir := p.dir
 	if ctx.Bool("yes") || ctx.Bool("dry-run") || exists(filepath.Join(dir, definition.FileName)) {
 		return nil
 	}
@@ -154,9 +149,9 @@ func (c *command) checkProjectFolder(ctx *cliv2.Context, dir string) error {
 	} else if dir == "/" {
 		what = "the root folder"
 	} else {
-		m, err := projects.List(ctx.Context, dir)
+		m, err := p.list(ctx.Context)
 		if err != nil {
-			return projectError(err)
+			return err
 		}
 		if len(m.Entries) > manyFiles {
 			what = fmt.Sprintf("a folder with %s files", thousands(len(m.Entries)))

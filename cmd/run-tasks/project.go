@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/projects"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
@@ -36,6 +38,19 @@ type project struct {
 	limit  int64        // of the missing points, those that run; 0: all
 	config []byte       // the file that takes the parameters
 	notes  []string     // for the user to read before anything runs
+	files  *projects.Manifest
+}
+
+// list lists the project's files, once.
+func (p *project) list(ctx context.Context) (*projects.Manifest, error) {
+	if p.files == nil {
+		files, err := projects.List(ctx, p.dir)
+		if err != nil {
+			return nil, projectError(err)
+		}
+		p.files = files
+	}
+	return p.files, nil
 }
 
 // readProject reads tasks.yml, the definition of a name, and its parameters as a command line

@@ -85,9 +85,9 @@ func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) e
 			return err
 		}
 	}
-	files, err := projects.List(ctx.Context, p.dir)
+	files, err := p.list(ctx.Context)
 	if err != nil {
-		return projectError(err)
+		return err
 	}
 	if err := d.noteFolder(files, locationOf(ctx)); err != nil {
 		return err
@@ -200,9 +200,9 @@ func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project,
 // checkFiles says which of a project's files tasks do not get, and refuses what is wrong with the
 // folders that they would get.
 func (c *command) checkFiles(ctx context.Context, p *project, at location, asPushed bool) error {
-	m, err := projects.List(ctx, p.dir)
+	m, err := p.list(ctx)
 	if err != nil {
-		return projectError(err)
+		return err
 	}
 	if !asPushed {
 		c.noteFiles(m, p)

@@ -46,7 +46,7 @@ func OfCommand(c Command, reserved []string) (*File, fault.List, error) {
 	}
 	file, notes, err := read(CommandLine, data, "", reserved)
 	if faults, ok := errors.AsType[fault.List](err); ok {
-		for i := range faults { // of a text that nobody wrote
+		for i := range faults { // lines of the generated file mean nothing to the user
 			faults[i].Line, faults[i].Column = 0, 0
 		}
 	}

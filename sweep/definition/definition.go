@@ -87,7 +87,7 @@ type Task struct {
 	Parameters string
 	// "--key value" instead of "--key=value"
 	FlagsSpace bool
-	// hydra, none or env, instead of flags; "": flags
+	// hydra, env or none, instead of flags; "": flags
 	Flags string
 	// that takes the parameters; nil: none
 	File *task.File

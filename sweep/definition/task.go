@@ -30,7 +30,7 @@ func taskKeys() []key[Task] {
 		{"each", "each: worker", readEach},
 		{"workdir", "workdir: examples/vae", readWorkdir},
 		{"parameters", "parameters: parameters.yml", readParameters},
-		{"flags", "flags: equals, space, hydra, none or env", readFlags},
+		{"flags", "flags: equals, space, hydra, env or none", readFlags},
 		{"file", "file: config.yaml", readFile},
 		{"new-keys", "new-keys: true", func(r *reader, t *Task, v value) {
 			t.NewKeys, _ = r.boolean(v)
@@ -215,8 +215,11 @@ func readEach(r *reader, t *Task, v value) { t.EachWorker = r.choice(v, "worker"
 
 func readParameters(r *reader, t *Task, v value) { t.Parameters = r.projectPath(v, "file") }
 
+// Forms are the ways to pass parameters to a program, as under `flags`.
+var Forms = []string{"equals", "space", "hydra", "env", "none"}
+
 func readFlags(r *reader, t *Task, v value) {
-	switch word := r.choice(v, "equals", "space", "hydra", "none", "env"); word {
+	switch word := r.choice(v, Forms...); word {
 	case "space":
 		t.FlagsSpace = true
 	case "hydra", "none", "env":
