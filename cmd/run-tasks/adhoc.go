@@ -61,15 +61,7 @@ func splitParameters(argv []string) (words, set []string) {
 func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project, error) {
 	words, set := splitParameters(c.argv)
 	change.Set = append(change.Set, set...)
-	var data strings.Builder // a line for each parameter, whose value the change replaces
-	var names []string
-	for _, word := range change.Set {
-		name, _, _ := strings.Cut(word, "=")
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-			fmt.Fprintf(&data, "%q: 0\n", name)
-		}
-	}
+	names := namesSet(change)
 	dir := ctx.String("d")
 	if err := checkProgram(ctx, dir, words); err != nil {
 		return nil, err
@@ -96,7 +88,7 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 		return nil, &cli.Error{Code: cli.Usage, Err: err}
 	}
 	p := &project{named: dir, file: file, task: file.Tasks[0], space: new(space.Space),
-		change: change}
+		change: change, typed: true}
 	if p.dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
@@ -104,19 +96,42 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 		p.notes = append(p.notes, n.String())
 	}
 	if len(names) > 0 || len(change.Repeat) > 0 {
-		s, notes, err := space.Read(definition.CommandLine, []byte(data.String()), change)
-		if err != nil {
-			return nil, &cli.Error{Code: cli.Usage, Err: err}
-		}
-		p.space = s
-		for _, n := range notes {
-			p.notes = append(p.notes, n.String())
+		if err := p.setParameters(names); err != nil {
+			return nil, err
 		}
 	}
 	if err := p.checkInputs(); err != nil {
 		return nil, err
 	}
 	return p, c.checkProjectFolder(ctx, p)
+}
+
+// namesSet returns the names of the parameters that a change sets, each once.
+func namesSet(change space.Change) (names []string) {
+	for _, word := range change.Set {
+		if name, _, _ := strings.Cut(word, "="); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// setParameters makes the space of a command that has parameters of some names. The project's
+// change has their values.
+func (p *project) setParameters(names []string) error {
+	var data strings.Builder // a line for each parameter, whose value the change replaces
+	for _, name := range names {
+		fmt.Fprintf(&data, "%q: 0\n", name)
+	}
+	s, notes, err := space.Read(definition.CommandLine, []byte(data.String()), p.change)
+	if err != nil {
+		return &cli.Error{Code: cli.Usage, Err: err}
+	}
+	p.space = s
+	for _, n := range notes {
+		p.notes = append(p.notes, n.String())
+	}
+	return nil
 }
 
 // checkProgram refuses a command whose program is not on this machine, where its tasks would run, or

@@ -47,21 +47,12 @@ func (g gap) compared() string {
 	if len(g.code.Only) > 0 {
 		return compared + enumerated(g.code.Only) + " (set by code: in tasks.yml)"
 	}
-	return compared + "all files except tables, documents, pictures and logs that the command " +
-		"does not name (set code: in tasks.yml to change this)"
-}
-
-// codeNow is what a definition counts as code now, for a sweep that goes on with a project's
-// present files. A definition that is gone counts all of them.
-func codeNow(m *projects.Manifest, r core.Record) string {
-	t := definition.Task{Parameters: r.ParametersFile}
-	if file, _, err := definition.Load(m.Dir, nil); err == nil {
-		if found, err := file.Task(r.Recipe.Definition); err == nil {
-			t.Code, t.Command, t.Env, t.Workdir = found.Code, found.Command, found.Env,
-				found.Workdir
-		}
+	text := compared + "all files except tables, documents, pictures and logs that the command " +
+		"does not name"
+	if g.typed {
+		return text
 	}
-	return codeOf(t, r.Spaces()...).Key(m)
+	return text + " (set code: in tasks.yml to change this)"
 }
 
 // unmatchedCode says which patterns of a definition's code name nothing that the project has.
@@ -80,6 +71,7 @@ type gap struct {
 	code  projects.Code
 	key   string
 	limit int64 // how many of the points run; 0: all
+	typed bool  // the command is not in tasks.yml
 	// the files of a revision, where they are still there
 	old func(context.Context, string) (*projects.Manifest, error)
 }
@@ -87,7 +79,8 @@ type gap struct {
 // newGap is the gap of a project's definition, whose files workers are given in the folder
 // revisions; "": they cannot be read here.
 func newGap(files *projects.Manifest, key string, p *project, revisions string) gap {
-	g := gap{files: files, code: codeOf(p.task, p.space), key: key, limit: p.limit}
+	g := gap{files: files, code: codeOf(p.task, p.space), key: key, limit: p.limit,
+		typed: p.typed}
 	g.old = func(ctx context.Context, revision string) (*projects.Manifest, error) {
 		if revisions == "" || files == nil {
 			return nil, errors.New("the files of other revisions are not here")
@@ -170,6 +163,9 @@ func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest,
 	var differences []difference
 	for _, c := range causes {
 		what := "the " + c.What + " in tasks.yml changed"
+		if g.typed {
+			what = "the " + c.What + " changed"
+		}
 		switch c.What {
 		case api.CauseCode:
 			what = g.changes(old[c.Revision])

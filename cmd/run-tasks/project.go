@@ -39,6 +39,15 @@ type project struct {
 	config []byte       // the file that takes the parameters
 	notes  []string     // for the user to read before anything runs
 	files  *projects.Manifest
+	typed  bool // a command line, without a tasks.yml
+}
+
+// tasksFile returns tasks.yml; nil for a command, which any worker can run.
+func (p *project) tasksFile() *definition.File {
+	if p.typed {
+		return nil
+	}
+	return p.file
 }
 
 // list lists the project's files, once.
@@ -223,7 +232,7 @@ func (p *project) record(revision string) core.Record {
 	t := p.task
 	r := core.Record{
 		Version: task.Version, Space: p.space, Style: styleOf(t),
-		EachWorker: t.EachWorker, Retry: t.Retry, MaxFailures: int64(t.MaxFailures),
+		CommandLine: p.typed, EachWorker: t.EachWorker, Retry: t.Retry, MaxFailures: int64(t.MaxFailures),
 		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,

@@ -68,7 +68,7 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 		return err
 	}
 	notes = slices.Concat(notes, now.notes(), now.edited(ctx.Context, src))
-	file := now.file
+	file := now.file // the workers are not compared with a project that the sweep does not use
 	if !now.updated {
 		file = nil
 	}

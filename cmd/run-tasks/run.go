@@ -92,7 +92,7 @@ func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) e
 	if err := d.noteFolder(files, locationOf(ctx)); err != nil {
 		return err
 	}
-	if d.where, err = c.places(ctx, p.dir, p.file, needOf(p.task)); err != nil {
+	if d.where, err = c.places(ctx, p.dir, p.tasksFile(), needOf(p.task)); err != nil {
 		return err
 	}
 	c.print(p.notes)
@@ -169,7 +169,7 @@ func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project,
 	if err := c.checkFiles(work, p, locationOf(ctx), ctx.Bool("as-pushed")); err != nil {
 		return nil, err
 	}
-	if err := at.accepts(work, p.dir, p.file); err != nil {
+	if err := at.accepts(work, p.dir, p.tasksFile()); err != nil {
 		return nil, err
 	}
 	revision, code, files, err := c.bring(work, p, at, ctx.Bool("as-pushed"))

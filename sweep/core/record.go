@@ -28,6 +28,8 @@ type Record struct {
 	Objective      metric.Objective `json:"objective"`
 	Project        string           `json:"project"`                   // absolute path
 	ParametersFile string           `json:"parameters_file,omitempty"` // in the project; "": none
+	// CommandLine says that the command and its parameters were typed, and are not in tasks.yml.
+	CommandLine bool `json:"command_line,omitempty"`
 	// Overrides are those of the command line to that file at submission, and options of later
 	// extensions; nil: none.
 	Overrides *space.Change `json:"overrides,omitempty"`
