@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"mlframework/sweep/fault"
 	"mlframework/sweep/task"
@@ -28,9 +29,14 @@ type Command struct {
 // OfCommand returns a file with one definition, whose name comes from the command. Reserved is that
 // of [Load], and so is the error.
 func OfCommand(c Command, reserved []string) (*File, fault.List, error) {
+	var misspelt nearNames
 	words := make([]string, len(c.Argv))
 	for i, word := range c.Argv {
 		words[i] = quoteBraces(word, c.Parameters)
+		misspelt.check(word, c.Parameters)
+	}
+	if len(misspelt.wrong) > 0 {
+		return nil, nil, misspelt.wrong
 	}
 	keys := map[string]any{"command": words, "flags": c.Flags, "parameters": CommandLine}
 	if len(c.Metrics) > 0 {
@@ -53,7 +59,32 @@ func OfCommand(c Command, reserved []string) (*File, fault.List, error) {
 	if file != nil {
 		file.Tasks[0].Parameters = ""
 	}
-	return file, notes, err
+	return file, append(misspelt.notes, notes...), err
+}
+
+// nearNames are names in braces that are nearly those of parameters.
+type nearNames struct{ wrong, notes fault.List }
+
+// check looks at a word of a command. In a text, such as a shell's or Python's, braces may have a
+// meaning of their own: it is only noted.
+func (n *nearNames) check(word string, parameters []string) {
+	for _, at := range braces.FindAllStringIndex(word, -1) {
+		name := word[at[0]+1 : at[1]-1]
+		number := strings.IndexFunc(name, unicode.IsDigit) == 0
+		near := fault.Nearest(strings.TrimSpace(name), parameters)
+		shell := at[0] > 0 && word[at[0]-1] == '$'
+		if near == "" || near == name || number || shell {
+			continue
+		}
+		problem := fault.Quote("{"+name+"}") + " is not the name of a parameter"
+		if strings.ContainsAny(word, " \t\n") {
+			n.notes.Add(fault.Fault{File: CommandLine, Problem: problem + " and is passed as it is",
+				Remedy: "did you mean {" + near + "}?"})
+		} else {
+			n.wrong.Add(fault.Fault{File: CommandLine, Problem: problem,
+				Remedy: "did you mean {" + near + "}? If not, rename the parameter " + near})
+		}
+	}
 }
 
 var braces = regexp.MustCompile(`\{[^{}]*\}`)
