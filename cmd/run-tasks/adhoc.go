@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -100,6 +101,9 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 			return nil, err
 		}
 	}
+	if len(names) == 0 {
+		p.noteValueLists(words)
+	}
 	if err := p.checkInputs(); err != nil {
 		return nil, err
 	}
@@ -132,6 +136,25 @@ func (p *project) setParameters(names []string) error {
 		p.notes = append(p.notes, n.String())
 	}
 	return nil
+}
+
+// valueLists matches values that may be meant as those of several tasks.
+var valueLists = regexp.MustCompile(`^([\w.+-]+(,[\w.+-]+)+|-?\d+\.\.-?\d+)$`)
+
+// noteValueLists notes options of a command without parameters that have several values.
+func (p *project) noteValueLists(argv []string) {
+	for i, word := range argv {
+		option, values, is := strings.Cut(word, "=")
+		as := ""
+		if !is && i+1 < len(argv) {
+			values, as = argv[i+1], ", and --as space before --"
+			word += " " + values
+		}
+		if name, is := strings.CutPrefix(option, "--"); is && valueLists.MatchString(values) {
+			p.notes = append(p.notes, fmt.Sprintf("%s is passed to one task as it is; for a task "+
+				"with each value, write %s=%s%s", word, name, values, as))
+		}
+	}
 }
 
 // checkProgram refuses a command whose program is not on this machine, where its tasks would run, or
