@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -64,9 +63,6 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 	change.Set = append(change.Set, set...)
 	names := namesSet(change)
 	dir := ctx.String("d")
-	if err := checkProgram(ctx, dir, words); err != nil {
-		return nil, err
-	}
 	command := definition.Command{Argv: words, Flags: "equals", Parameters: names,
 		Objective: ctx.String("objective"), Metrics: map[string]string{}}
 	if ctx.IsSet("as") {
@@ -107,7 +103,7 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 	if err := p.checkInputs(); err != nil {
 		return nil, err
 	}
-	return p, c.checkProjectFolder(ctx, p)
+	return p, nil
 }
 
 // namesSet returns the names of the parameters that a change sets, each once.
@@ -155,24 +151,6 @@ func (p *project) noteValueLists(argv []string) {
 				"with each value, write %s=%s%s", word, name, values, as))
 		}
 	}
-}
-
-// checkProgram refuses a command whose program is not on this machine, where its tasks would run, or
-// whose script is not in the project.
-func checkProgram(ctx *cliv2.Context, dir string, argv []string) error {
-	program := argv[0]
-	if locationOf(ctx) == inFolder && !strings.ContainsAny(program, "/{") {
-		if _, err := exec.LookPath(program); err != nil {
-			return cli.Wrong("check its spelling, or name it with its path",
-				"there is no program %s in PATH", program)
-		}
-	}
-	script := definition.Script(argv)
-	if script != "" && !filepath.IsAbs(script) && !exists(filepath.Join(dir, script)) {
-		return cli.Wrong("go to its project's folder, or name that with -d",
-			"there is no %s in this folder", script)
-	}
-	return nil
 }
 
 // checkProjectFolder asks before the files of a folder that is hardly a project are copied.

@@ -107,6 +107,17 @@ func (c *command) readRunnable(ctx *cliv2.Context, name string,
 	p.noteObjective()
 	p.noteSwitches()
 	err = changeNeeds(ctx, &p.task.Needs)
+	switch {
+	case err != nil:
+	case ctx.Bool("dry-run"):
+		if w, found := p.missingProgram(locationOf(ctx)); found {
+			p.notes = append(p.notes, w.Text+"; "+w.Remedy)
+		}
+	default:
+		if err = p.checkProgram(locationOf(ctx)); err == nil && p.typed {
+			err = c.checkProjectFolder(ctx, p)
+		}
+	}
 	problem, remedy := p.file.GPUVariable(p.task)
 	if err == nil && problem != "" && p.task.GPUs.Count > 0 {
 		return p, cli.Wrong(remedy, "--gpus %s: %s", ctx.String("gpus"), problem)

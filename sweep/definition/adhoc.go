@@ -108,22 +108,39 @@ var scripts = []string{".py", ".sh", ".R", ".r", ".jl", ".pl", ".rb", ".js", ".l
 
 var noNameLetters = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
 
-// Script returns the first word of a command that names a script; "": none does.
-func Script(argv []string) string {
-	i := slices.IndexFunc(argv, func(word string) bool {
+// script returns the index of the first word of a command that names a script; -1: none does.
+func script(argv []string) int {
+	return slices.IndexFunc(argv, func(word string) bool {
 		return slices.Contains(scripts, filepath.Ext(word)) && !strings.ContainsAny(word, " {")
 	})
-	if i < 0 {
-		return ""
+}
+
+// interpreters matches programs that run a script.
+var interpreters = regexp.MustCompile(`^(python[\d.]*|pypy3?|[bdkz]?a?sh|Rscript|julia|perl|ruby|` +
+	`node|lua|uv|torchrun|accelerate)$`)
+
+// ScriptIndex returns the index of the word that names the script that the program of a command, an
+// interpreter, runs; -1: it runs none, or that cannot be told.
+func ScriptIndex(argv []string) int {
+	at := script(argv)
+	if at < 1 || !interpreters.MatchString(filepath.Base(argv[0])) {
+		return -1
 	}
-	return argv[i]
+	for _, word := range argv[1:at] {
+		option := len(word) > 1 && word[0] == '-'
+		code := option && word[1] != '-' && strings.ContainsAny(word[len(word)-1:], "cme")
+		if code || !option && word != "run" && word != "launch" {
+			return -1
+		}
+	}
+	return at
 }
 
 // commandName is the name of the definition of a command: that of its script, else of its program.
 func commandName(argv, reserved []string) string {
 	name := filepath.Base(argv[0])
-	if script := Script(argv); script != "" {
-		name = strings.TrimSuffix(filepath.Base(script), filepath.Ext(script))
+	if i := script(argv); i >= 0 {
+		name = strings.TrimSuffix(filepath.Base(argv[i]), filepath.Ext(argv[i]))
 	} else if i := slices.Index(argv, "-m"); i >= 0 && i+1 < len(argv) { // python3 -m package.train
 		name = argv[i+1][strings.LastIndex(argv[i+1], ".")+1:]
 	}

@@ -108,7 +108,7 @@ type Task struct {
 	// print it as a JSON line
 	Objective metric.Objective
 
-	Places  Places // of flags, and of what has names in braces
+	Places  Places // of the command, flags, and what has names in braces
 	NewKeys bool   // of File, while it is read
 }
 
