@@ -101,7 +101,7 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 		p.noteValueLists(words)
 	}
 	if err := p.checkInputs(); err != nil {
-		return nil, err
+		return nil, &cli.Error{Code: cli.Usage, Err: err}
 	}
 	return p, nil
 }

@@ -48,7 +48,9 @@ func flagUpdated() cliv2.Flag {
 
 // runFlags returns the options of every command that runs tasks.
 func runFlags() []cliv2.Flag {
-	flags := append(locationFlags(),
+	flags := append([]cliv2.Flag{cli.Switch("local", "run on this machine")},
+		locationFlags()[1:]...)
+	flags = append(flags,
 		&cliv2.IntFlag{Name: "slots", DefaultText: "number of cores",
 			Usage: "on this machine: run up to `N` tasks at a time"})
 	return append(append(flags, cli.GPUBusyFlags("on this machine: ")...),

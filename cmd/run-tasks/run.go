@@ -76,7 +76,6 @@ func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) e
 	if err != nil {
 		return err
 	}
-	noteLocation(ctx, p)
 	p.noteUnused(locationOf(ctx))
 	d := dryRun{name: p.task.Name, record: p.record(""), spaces: []*space.Space{p.space},
 		total: p.space.Len(), all: ctx.Bool("all"), config: p.config}
@@ -92,7 +91,7 @@ func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) e
 	if err := d.noteFolder(files, locationOf(ctx)); err != nil {
 		return err
 	}
-	if d.where, err = c.places(ctx, p.dir, p.tasksFile(), needOf(p.task)); err != nil {
+	if d.where, err = c.places(ctx, p.dir, p.tasksFile(), p.needs()); err != nil {
 		return err
 	}
 	c.print(p.notes)
@@ -130,7 +129,7 @@ func (c *command) submit(ctx *cliv2.Context, m *remote, name string, change spac
 	p.noteUnused(locationOf(ctx))
 	p.noteShortSecrets()
 	return c.run(ctx, m, launch{name: name, notes: p.notes, secrets: p.file.Secrets,
-		needs: needOf(p.task), begin: c.submission(ctx, p), repeatable: true})
+		needs: p.needs(), begin: c.submission(ctx, p), repeatable: true})
 }
 
 // submission submits a sweep of a project, once however often it is called. Called again it lets

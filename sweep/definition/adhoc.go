@@ -54,6 +54,7 @@ func OfCommand(c Command, reserved []string) (*File, fault.List, error) {
 	if faults, ok := errors.AsType[fault.List](err); ok {
 		for i := range faults { // lines of the generated file mean nothing to the user
 			faults[i].Line, faults[i].Column = 0, 0
+			faults[i].Problem = strings.TrimPrefix(faults[i].Problem, "tasks."+name+".")
 		}
 	}
 	if file != nil {
