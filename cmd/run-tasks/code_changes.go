@@ -96,22 +96,23 @@ func newGap(files *projects.Manifest, key string, p *project, revisions string) 
 }
 
 // narrow leaves only the points of a record in which no task of the same key has succeeded, and
-// says why; false when there is none. An answer gives the causes of the first points only, so it
-// asks until no further revision turns out to have the same code.
-func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool, notes []string,
-	err error) {
+// says why; false when there is none. Others are the sweeps in which the other points succeeded. An
+// answer gives the causes of the first points only, so it asks until no further revision turns out
+// to have the same code.
+func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool, others,
+	notes []string, err error) {
 	notes = []string{g.compared()}
 	var m api.Missing
 	old, same := map[string]*projects.Manifest{}, []string(nil)
 	for known := -1; known < len(same); {
 		known = len(same)
 		if m, err = q.Missing(ctx, *r, g.key, same...); err != nil {
-			return false, notes, err
+			return false, nil, notes, err
 		}
 		same = append(same, g.compare(ctx, m.Because, old)...)
 	}
 	if !m.All && len(m.Ranges) == 0 {
-		return false, notes, nil
+		return false, m.Succeeded, notes, nil
 	}
 	if !m.All {
 		r.Ranges = m.Ranges
@@ -126,7 +127,7 @@ func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool,
 		notes = append(notes, "not all of "+enumerated(m.Damaged)+" can be read in the store: "+
 			"what succeeded there may run again")
 	}
-	return true, notes, nil
+	return true, m.Succeeded, notes, nil
 }
 
 // compare reads into old the files of revisions that are not there yet and whose code seems to be
@@ -169,6 +170,8 @@ func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest,
 		switch c.What {
 		case api.CauseCode:
 			what = g.changes(old[c.Revision])
+		case api.CauseSpelling:
+			what = "the order or spelling of their parameters changed"
 		case api.CauseFolder:
 			what = "workdir or links in tasks.yml changed"
 		case api.CauseImage:

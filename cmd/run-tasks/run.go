@@ -184,10 +184,11 @@ func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project,
 	if err != nil {
 		return nil, err
 	}
-	found, notes, err := newGap(files, code, p, revisions).narrow(work, at, &s.Record)
+	found, others, notes, err := newGap(files, code, p, revisions).narrow(work, at, &s.Record)
 	if err != nil {
 		return nil, err
 	}
+	c.succeeded = others
 	c.print(notes)
 	if !found {
 		c.nothingMissing(p)
