@@ -81,6 +81,7 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		}
 		by := e.by
 		by.Continuation = g.Continuation
+		by.KeepGoing = ctx.Bool("keep-going")
 		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
 			error) {
 			by.Secrets = v

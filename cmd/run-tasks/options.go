@@ -54,6 +54,7 @@ func runFlags() []cliv2.Flag {
 		&cliv2.IntFlag{Name: "slots", DefaultText: "number of cores",
 			Usage: "on this machine: run up to `N` tasks at a time"})
 	return append(append(flags, cli.GPUBusyFlags("on this machine: ")...),
+		cli.Switch("keep-going", "do not pause the sweep when its first tasks fail alike"),
 		flagNoOutput(),
 		cli.Switch("quiet", "print only the id of the sweep", "q"),
 		flagJSON(),

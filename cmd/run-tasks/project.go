@@ -244,6 +244,7 @@ func (p *project) record(revision string) core.Record {
 	r := core.Record{
 		Version: task.Version, Space: p.space, Style: styleOf(t),
 		CommandLine: p.typed, EachWorker: t.EachWorker, Retry: t.Retry, MaxFailures: int64(t.MaxFailures),
+		KeepGoing: t.KeepGoing,
 		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,

@@ -87,6 +87,7 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 			return b, err
 		}
 		g.Indexes, g.Fresh = indexes, ctx.Bool("fresh")
+		g.KeepGoing = ctx.Bool("keep-going")
 		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
 			error) {
 			g.Secrets = v

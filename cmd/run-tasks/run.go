@@ -177,6 +177,7 @@ func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project,
 	}
 	s := &api.Submission{Record: p.record(revision), Code: code}
 	s.Record.Priority = ctx.Int("priority")
+	s.Record.KeepGoing = s.Record.KeepGoing || ctx.Bool("keep-going")
 	if !ctx.Bool("missing") {
 		return s, nil
 	}

@@ -42,12 +42,15 @@ func (c *command) summarize(ctx context.Context, src source, id string, l displa
 	c.warnUnkept(s)
 	c.warnUnranked(s)
 	if s.State == core.Paused {
-		reason := ""
+		reason, keepGoing := "", ""
 		if s.Reason != nil {
 			reason = *s.Reason
 		}
-		fmt.Fprintf(c.stderr, "%s is paused (%s); to continue: %s resume %s\n", id,
-			cli.Visible(reason), c.self, id)
+		if strings.HasPrefix(reason, core.FailedAlike) {
+			keepGoing = " --keep-going"
+		}
+		fmt.Fprintf(c.stderr, "%s is paused (%s); to continue: %s resume %s%s\n", id,
+			cli.Visible(reason), c.self, id, keepGoing)
 	}
 	switch {
 	case interrupted && s.State != core.Finished:

@@ -100,7 +100,9 @@ type Task struct {
 	Retry task.Retry
 	// failed tasks that stop the sweep; 0 is never
 	MaxFailures int
-	task.Needs  // of each task
+	// max-failures is 0 in the file: a sweep goes on also when its first tasks fail alike
+	KeepGoing  bool
+	task.Needs // of each task
 	// patterns of the files that count for --missing; none: all
 	Code    []string
 	Metrics []metric.Rule // in file order

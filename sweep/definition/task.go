@@ -41,6 +41,7 @@ func taskKeys() []key[Task] {
 		{"retry", "retry: {error: 1, lost: 3}", readRetry},
 		{"max-failures", "max-failures: 10", func(r *reader, t *Task, v value) {
 			t.MaxFailures = r.count(v, maxFailures)
+			t.KeepGoing = t.MaxFailures == 0
 		}},
 		{"gpus", "gpus: 1", readGPUs},
 		{"idle", "idle: {below: 5%, for: 30m}", readIdle},
