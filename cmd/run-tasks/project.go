@@ -108,7 +108,7 @@ func (c *command) readRunnable(ctx *cliv2.Context, name string,
 	p.noteSwitches()
 	err = changeNeeds(ctx, &p.task.Needs)
 	switch {
-	case err != nil:
+	case err != nil || ctx.Bool("as-pushed"):
 	case ctx.Bool("dry-run"):
 		if w, found := p.missingProgram(locationOf(ctx)); found {
 			p.notes = append(p.notes, w.Text+"; "+w.Remedy)
@@ -141,9 +141,12 @@ func (p *project) noteObjective() {
 	if near := fault.Nearest(name, declared); near != "" {
 		meant = "; did you mean " + near + "? If not"
 	}
+	declare := "it is added to metrics in tasks.yml"
+	if p.typed {
+		declare = "--metric " + name + "=REGEX finds it"
+	}
 	p.notes = append(p.notes, fmt.Sprintf("no metric %s is declared for the objective%s: tasks "+
-		"must print it as {\"metrics\": {%q: 0.5}}, or it is added to metrics in tasks.yml", name,
-		meant, name))
+		"must print it as {\"metrics\": {%q: 0.5}}, or %s", name, meant, name, declare))
 }
 
 // tasksFileFaults adds to the faults of tasks.yml those of the parameters. Which file a broken
@@ -243,8 +246,8 @@ func (p *project) record(revision string) core.Record {
 	t := p.task
 	r := core.Record{
 		Version: task.Version, Space: p.space, Style: styleOf(t),
-		CommandLine: p.typed, EachWorker: t.EachWorker, Retry: t.Retry, MaxFailures: int64(t.MaxFailures),
-		KeepGoing: t.KeepGoing,
+		CommandLine: p.typed, EachWorker: t.EachWorker,
+		Retry: t.Retry, MaxFailures: int64(t.MaxFailures), KeepGoing: t.KeepGoing,
 		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,
