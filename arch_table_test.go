@@ -56,7 +56,7 @@ var layers = []layer{
 			"alike"},
 	{"sweep/group", []string{"sweep/expr", "sweep/fault", "sweep/human", "sweep/metric",
 		"sweep/table", "sweep/task"}, nil, "means are made of rows, from any source"},
-	{"sweep/core", []string{"nvdocker", "sweep/human", "sweep/metric", "sweep/space",
+	{"sweep/core", []string{"nvdocker", "sweep/failure", "sweep/human", "sweep/metric", "sweep/space",
 		"sweep/table", "sweep/task"}, []string{"internal/invariants", "sweep/store"},
 		"the ledger is pure: no store, no queue, no clock, so that years of faults are replayed " +
 			"in a test; which GPUs meet a need is decided by nvdocker alone, whose functions " +

@@ -60,7 +60,25 @@ type Manifest struct {
 	// LeftOut is what rules left out, sorted by path, of a folder only itself.
 	LeftOut []LeftOut
 
-	seen map[string]identity // what the files were when they were hashed
+	seen   map[string]identity // what the files were when they were hashed
+	scopes map[string]scope    // the rules for folders of LeftOut, by path
+}
+
+// Include returns the lines for the .mlframeworkignore of the project that bring in a path which is
+// left out, or is in a folder that is: more than one if further rules leave out what is in there.
+func (m *Manifest) Include(l LeftOut, path string, folder bool) []string {
+	lines := []string{l.Unless}
+	rules := m.scopes[l.Path]
+	for at := len(l.Path) + 1; at <= len(path); at++ {
+		if at < len(path) && path[at] != '/' {
+			continue
+		}
+		inner, ignored := rules.ignores(path[:at], at < len(path) || folder)
+		if ignored && !slices.Contains(lines, inner.Unless) {
+			lines = append(lines, inner.Unless)
+		}
+	}
+	return lines
 }
 
 // LeftOut is a file or folder that does not belong to a project because a line of a rules file says

@@ -74,7 +74,8 @@ func listFiles(ctx context.Context, dir string, snapshot bool) (m *Manifest, fau
 		return nil, nil, err
 	}
 	w := &walk{root: root, names: []string{root, given}, snapshot: snapshot,
-		manifest: &Manifest{Dir: root, seen: map[string]identity{}}}
+		manifest: &Manifest{Dir: root, seen: map[string]identity{},
+			scopes: map[string]scope{}}}
 	if err := w.folder(ctx, "", w.above()); err != nil {
 		return nil, nil, fmt.Errorf("read project %s: %w", shown(dir), err)
 	}

@@ -95,6 +95,7 @@ func (w *walk) item(ctx context.Context, path string, item fs.DirEntry, rules sc
 	default:
 		if item.Name() != gitRules && item.Name() != ownRules {
 			w.manifest.LeftOut = append(w.manifest.LeftOut, left)
+			w.manifest.scopes[path] = rules
 		}
 		return nil
 	}

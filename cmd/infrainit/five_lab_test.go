@@ -73,7 +73,7 @@ func TestFiveCommands(t *testing.T) {
 		}
 	}
 	if r := p.must("run-tasks", "fetch", "run_training-1"); strings.Count(r.out,
-		": 0 files, 0.0 MB") != 2 {
+		": 0 files, 0 B") != 2 {
 		t.Errorf("again:\n%s", r.out)
 	}
 

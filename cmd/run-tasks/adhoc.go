@@ -4,15 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/projects"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/space"
 )
@@ -37,9 +36,7 @@ func adHocFlags() []cliv2.Flag {
 // splitCommand splits off the command after "--", unless a subcommand comes before that.
 func (c *command) splitCommand(args []string) (own, argv []string) {
 	at := slices.Index(args, "--")
-	if at < 0 || slices.ContainsFunc(args[1:at], func(word string) bool {
-		return slices.Contains(c.reserved(), word)
-	}) {
+	if at < 0 || cli.NamesCommand(c.app(), args[1:at]) {
 		return args, nil
 	}
 	return args[:at], append([]string{}, args[at+1:]...)
@@ -64,27 +61,16 @@ func splitParameters(argv []string) (words, set []string) {
 func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project, error) {
 	words, set := splitParameters(c.argv)
 	change.Set = append(change.Set, set...)
-	var data strings.Builder // a line for each parameter, whose value the change replaces
-	var names []string
-	for _, word := range change.Set {
-		name, _, _ := strings.Cut(word, "=")
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-			fmt.Fprintf(&data, "%q: 0\n", name)
-		}
-	}
+	names := namesSet(change)
 	dir := ctx.String("d")
-	if err := checkProgram(ctx, dir, words); err != nil {
-		return nil, err
-	}
 	command := definition.Command{Argv: words, Flags: "equals", Parameters: names,
 		Objective: ctx.String("objective"), Metrics: map[string]string{}}
 	if ctx.IsSet("as") {
 		command.Flags = ctx.String("as")
 	}
-	if !slices.Contains(forms, command.Flags) {
-		return nil, cli.Wrong("write "+strings.Join(forms, ", "), "--as %s: there is no such form",
-			command.Flags)
+	if !slices.Contains(definition.Forms, command.Flags) {
+		return nil, cli.Wrong("write "+strings.Join(definition.Forms, ", "),
+			"--as %s: there is no such form", command.Flags)
 	}
 	for _, rule := range ctx.StringSlice("metric") {
 		name, pattern, is := strings.Cut(rule, "=")
@@ -99,7 +85,7 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 		return nil, &cli.Error{Code: cli.Usage, Err: err}
 	}
 	p := &project{named: dir, file: file, task: file.Tasks[0], space: new(space.Space),
-		change: change}
+		change: change, typed: true}
 	if p.dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
@@ -107,44 +93,69 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 		p.notes = append(p.notes, n.String())
 	}
 	if len(names) > 0 || len(change.Repeat) > 0 {
-		s, notes, err := space.Read(definition.CommandLine, []byte(data.String()), change)
-		if err != nil {
-			return nil, &cli.Error{Code: cli.Usage, Err: err}
+		if err := p.setParameters(names); err != nil {
+			return nil, err
 		}
-		p.space = s
-		for _, n := range notes {
-			p.notes = append(p.notes, n.String())
-		}
+	}
+	if len(names) == 0 {
+		p.noteValueLists(words)
 	}
 	if err := p.checkInputs(); err != nil {
-		return nil, err
+		return nil, &cli.Error{Code: cli.Usage, Err: err}
 	}
-	return p, c.checkProjectFolder(ctx, p.dir)
+	return p, nil
 }
 
-// forms are the ways to pass parameters.
-var forms = []string{"equals", "space", "hydra", "env", "none"}
-
-// checkProgram refuses a command whose program is not on this machine, where its tasks would run, or
-// whose script is not in the project.
-func checkProgram(ctx *cliv2.Context, dir string, argv []string) error {
-	program := argv[0]
-	if locationOf(ctx) == inFolder && !strings.ContainsAny(program, "/{") {
-		if _, err := exec.LookPath(program); err != nil {
-			return cli.Wrong("check its spelling, or name it with its path",
-				"there is no program %s in PATH", program)
+// namesSet returns the names of the parameters that a change sets, each once.
+func namesSet(change space.Change) (names []string) {
+	for _, word := range change.Set {
+		if name, _, _ := strings.Cut(word, "="); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	script := definition.Script(argv)
-	if script != "" && !filepath.IsAbs(script) && !exists(filepath.Join(dir, script)) {
-		return cli.Wrong("go to its project's folder, or name that with -d",
-			"there is no %s in this folder", script)
+	return names
+}
+
+// setParameters makes the space of a command that has parameters of some names. The project's
+// change has their values.
+func (p *project) setParameters(names []string) error {
+	var data strings.Builder // a line for each parameter, whose value the change replaces
+	for _, name := range names {
+		fmt.Fprintf(&data, "%q: 0\n", name)
+	}
+	s, notes, err := space.Read(definition.CommandLine, []byte(data.String()), p.change)
+	if err != nil {
+		return &cli.Error{Code: cli.Usage, Err: err}
+	}
+	p.space = s
+	for _, n := range notes {
+		p.notes = append(p.notes, n.String())
 	}
 	return nil
 }
 
+// valueLists matches values that may be meant as those of several tasks.
+var valueLists = regexp.MustCompile(`^([\w.+-]+(,[\w.+-]+)+|-?\d+\.\.-?\d+)$`)
+
+// noteValueLists notes options of a command without parameters that have several values.
+func (p *project) noteValueLists(argv []string) {
+	for i, word := range argv {
+		option, values, is := strings.Cut(word, "=")
+		as := ""
+		if !is && i+1 < len(argv) {
+			values, as = argv[i+1], ", and --as space before --"
+			word += " " + values
+		}
+		if name, is := strings.CutPrefix(option, "--"); is && valueLists.MatchString(values) {
+			p.notes = append(p.notes, fmt.Sprintf("%s is passed to one task as it is; for a task "+
+				"with each value, write %s=%s%s", word, name, values, as))
+		}
+	}
+}
+
 // checkProjectFolder asks before the files of a folder that is hardly a project are copied.
-func (c *command) checkProjectFolder(ctx *cliv2.Context, dir string) error {
+func (c *command) checkProjectFolder(ctx *cliv2.Context, p *project) error {
+	dir := p.dir
 	if ctx.Bool("yes") || ctx.Bool("dry-run") || exists(filepath.Join(dir, definition.FileName)) {
 		return nil
 	}
@@ -154,9 +165,9 @@ func (c *command) checkProjectFolder(ctx *cliv2.Context, dir string) error {
 	} else if dir == "/" {
 		what = "the root folder"
 	} else {
-		m, err := projects.List(ctx.Context, dir)
+		m, err := p.list(ctx.Context)
 		if err != nil {
-			return projectError(err)
+			return err
 		}
 		if len(m.Entries) > manyFiles {
 			what = fmt.Sprintf("a folder with %s files", thousands(len(m.Entries)))

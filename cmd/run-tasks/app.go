@@ -24,7 +24,9 @@ SWEEP is the newest sweep if you name none; the name of a definition means its
 newest sweep.
 
 EXAMPLES:
-   # show how many tasks would run, and their command lines
+   # run a command with every combination, without a file
+   run-tasks -- python3 train.py lr=0.1,0.01 seed=1..3
+   # show how many tasks of a definition would run, and their command lines
    run-tasks --dry-run run_training
    # run them, on this machine four at a time
    run-tasks --local --slots 4 run_training
@@ -32,8 +34,6 @@ EXAMPLES:
    run-tasks run_training lr=0.1,0.01 --repeat seed=1,2,3
    # run only what has not succeeded yet
    run-tasks --missing run_training
-   # run a command with every combination, without a file
-   run-tasks -- python3 train.py lr=0.1,0.01 seed=1,2,3
 
 COMMANDS:
 {{commands .VisibleCommands}}

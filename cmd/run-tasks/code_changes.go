@@ -47,21 +47,12 @@ func (g gap) compared() string {
 	if len(g.code.Only) > 0 {
 		return compared + enumerated(g.code.Only) + " (set by code: in tasks.yml)"
 	}
-	return compared + "all files except tables, documents, pictures and logs that the command " +
-		"does not name (set code: in tasks.yml to change this)"
-}
-
-// codeNow is what a definition counts as code now, for a sweep that goes on with a project's
-// present files. A definition that is gone counts all of them.
-func codeNow(m *projects.Manifest, r core.Record) string {
-	t := definition.Task{Parameters: r.ParametersFile}
-	if file, _, err := definition.Load(m.Dir, nil); err == nil {
-		if found, err := file.Task(r.Recipe.Definition); err == nil {
-			t.Code, t.Command, t.Env, t.Workdir = found.Code, found.Command, found.Env,
-				found.Workdir
-		}
+	text := compared + "all files except tables, documents, pictures and logs that the command " +
+		"does not name"
+	if g.typed {
+		return text
 	}
-	return codeOf(t, r.Spaces()...).Key(m)
+	return text + " (set code: in tasks.yml to change this)"
 }
 
 // unmatchedCode says which patterns of a definition's code name nothing that the project has.
@@ -80,6 +71,7 @@ type gap struct {
 	code  projects.Code
 	key   string
 	limit int64 // how many of the points run; 0: all
+	typed bool  // the command is not in tasks.yml
 	// the files of a revision, where they are still there
 	old func(context.Context, string) (*projects.Manifest, error)
 }
@@ -87,7 +79,8 @@ type gap struct {
 // newGap is the gap of a project's definition, whose files workers are given in the folder
 // revisions; "": they cannot be read here.
 func newGap(files *projects.Manifest, key string, p *project, revisions string) gap {
-	g := gap{files: files, code: codeOf(p.task, p.space), key: key, limit: p.limit}
+	g := gap{files: files, code: codeOf(p.task, p.space), key: key, limit: p.limit,
+		typed: p.typed}
 	g.old = func(ctx context.Context, revision string) (*projects.Manifest, error) {
 		if revisions == "" || files == nil {
 			return nil, errors.New("the files of other revisions are not here")
@@ -103,22 +96,23 @@ func newGap(files *projects.Manifest, key string, p *project, revisions string) 
 }
 
 // narrow leaves only the points of a record in which no task of the same key has succeeded, and
-// says why; false when there is none. An answer gives the causes of the first points only, so it
-// asks until no further revision turns out to have the same code.
-func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool, notes []string,
-	err error) {
+// says why; false when there is none. Others are the sweeps in which the other points succeeded. An
+// answer gives the causes of the first points only, so it asks until no further revision turns out
+// to have the same code.
+func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool, others,
+	notes []string, err error) {
 	notes = []string{g.compared()}
 	var m api.Missing
 	old, same := map[string]*projects.Manifest{}, []string(nil)
 	for known := -1; known < len(same); {
 		known = len(same)
 		if m, err = q.Missing(ctx, *r, g.key, same...); err != nil {
-			return false, notes, err
+			return false, nil, notes, err
 		}
 		same = append(same, g.compare(ctx, m.Because, old)...)
 	}
 	if !m.All && len(m.Ranges) == 0 {
-		return false, notes, nil
+		return false, m.Succeeded, notes, nil
 	}
 	if !m.All {
 		r.Ranges = m.Ranges
@@ -133,7 +127,7 @@ func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool,
 		notes = append(notes, "not all of "+enumerated(m.Damaged)+" can be read in the store: "+
 			"what succeeded there may run again")
 	}
-	return true, notes, nil
+	return true, m.Succeeded, notes, nil
 }
 
 // compare reads into old the files of revisions that are not there yet and whose code seems to be
@@ -170,9 +164,14 @@ func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest,
 	var differences []difference
 	for _, c := range causes {
 		what := "the " + c.What + " in tasks.yml changed"
+		if g.typed {
+			what = "the " + c.What + " changed"
+		}
 		switch c.What {
 		case api.CauseCode:
 			what = g.changes(old[c.Revision])
+		case api.CauseSpelling:
+			what = "the order or spelling of their parameters changed"
 		case api.CauseFolder:
 			what = "workdir or links in tasks.yml changed"
 		case api.CauseImage:

@@ -98,8 +98,8 @@ func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
 	if err != nil {
 		return err
 	}
-	found, notes, err := newGap(m, codeOf(p.task, p.space).Key(m), p, revisions).narrow(ctx.Context,
-		src, &r)
+	found, _, notes, err := newGap(m, codeOf(p.task, p.space).Key(m), p, revisions).narrow(
+		ctx.Context, src, &r)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -47,13 +48,13 @@ func (c *command) warnExcludedArguments(m *projects.Manifest, r core.Record, rul
 		return excludedArgument{output: hidden[at]}, hidden[at] != ""
 	}) {
 		if g.output == "" || g.input {
-			fmt.Fprintln(c.stderr, cli.Visible("WARNING: "+g.text(m.Dir)))
+			fmt.Fprintln(c.stderr, cli.Visible("WARNING: "+g.text(m)))
 		}
 	}
 }
 
 // text says what is left out of a project, by which rules, and what to do about it.
-func (g excludedArgument) text(dir string) string {
+func (g excludedArgument) text(m *projects.Manifest) string {
 	text := fmt.Sprintf("%s names %s, and tasks do not see it, because ", g.where, g.path)
 	switch {
 	case g.output == g.path:
@@ -64,8 +65,13 @@ func (g excludedArgument) text(dir string) string {
 			"%s, or copy: [%s] for all of the folder", g.output, copyLine(g.path),
 			path.Dir(g.path))
 	}
-	text += fmt.Sprintf("%s excludes it; add the line %s to %s",
-		filepath.Join(nearPath(dir), g.by.File), g.by.Unless, ownRules(dir))
+	info, err := os.Stat(filepath.Join(m.Dir, filepath.FromSlash(g.path)))
+	lines, word := m.Include(g.by, g.path, err == nil && info.IsDir()), "line"
+	if len(lines) > 1 {
+		word = "lines"
+	}
+	text += fmt.Sprintf("%s excludes it; add the %s %s to %s",
+		filepath.Join(nearPath(m.Dir), g.by.File), word, enumerated(lines), ownRules(m.Dir))
 	if g.by.Folder && g.by.Path == path.Clean(g.path) {
 		text += fmt.Sprintf(", or if tasks write it, outputs: [%s] to tasks.yml", g.by.Path)
 	}

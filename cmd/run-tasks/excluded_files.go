@@ -32,7 +32,7 @@ func (c *command) noteExcluded(m *projects.Manifest, r core.Record) bool {
 
 // noteExcludedNow is noteExcluded for a sweep that is continued, if its project is on this machine.
 func (c *command) noteExcludedNow(ctx context.Context, p currentProject) {
-	if p.file == nil {
+	if !p.found() {
 		return
 	}
 	m, err := projects.List(ctx, p.dir)

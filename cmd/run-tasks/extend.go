@@ -81,6 +81,7 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		}
 		by := e.by
 		by.Continuation = g.Continuation
+		by.KeepGoing = ctx.Bool("keep-going")
 		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
 			error) {
 			by.Secrets = v
@@ -98,7 +99,11 @@ func (c *command) extend(ctx *cliv2.Context) error {
 func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Change) (e extension,
 	err error) {
 	r := s.Record
-	if r.EachWorker || r.ParametersFile == "" {
+	if r.CommandLine && r.Overrides == nil {
+		return e, cli.Wrong("run the command again with them", "%s has no parameters that could "+
+			"get more values", s.ID)
+	}
+	if r.EachWorker || r.ParametersFile == "" && !r.CommandLine {
 		return e, cli.Wrong("submit it again instead", "%s is a sweep without a parameters file: "+
 			"there is nothing to extend it by", s.ID)
 	}
@@ -113,8 +118,13 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 	e.change = overridesOf(ctx, r.Overrides, change)
 	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile},
 		change: e.change}
-	if err := p.readParameters(e.now.dir); err != nil {
-		return e, e.now.unreadable(err)
+	if r.CommandLine {
+		err = p.setParameters(namesSet(*r.Overrides))
+	} else if err = p.readParameters(e.now.dir); err != nil {
+		err = e.now.unreadable(err)
+	}
+	if err != nil {
+		return e, err
 	}
 	if p.space.Counted() && !r.Recipe.CountsRepeats {
 		return e, cli.Wrong("submit a new sweep", "%s was submitted without a number of repeats, "+

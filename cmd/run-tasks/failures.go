@@ -48,11 +48,7 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 	if slices.ContainsFunc(f.Groups, func(g api.FailureGroup) bool {
 		return g.Class == task.Error
 	}) {
-		if s.Record.ParametersFile == "" && len(s.Record.Space.Parameters()) > 0 {
-			fmt.Fprintf(c.stdout, "retry with edited files: the same command with --missing\n")
-		} else {
-			fmt.Fprintf(c.stdout, "retry with edited files: %s retry --updated %s\n", c.self, s.ID)
-		}
+		fmt.Fprintf(c.stdout, "retry with edited files: %s retry --updated %s\n", c.self, s.ID)
 	}
 	return nil
 }

@@ -204,8 +204,8 @@ func (c *command) printFetched(ctx *cliv2.Context, folder string, done []infra.F
 			}
 			continue
 		}
-		fmt.Fprintf(c.stdout, "%s: %s, %.1f MB (%d were here)\n", cli.Visible(d.Host),
-			cli.Files(d.Files), float64(d.Bytes)/1e6, d.Had)
+		fmt.Fprintf(c.stdout, "%s: %s, %s (%d were here)\n", cli.Visible(d.Host),
+			cli.Files(d.Files), size(d.Bytes), d.Had)
 	}
 	if !ctx.Bool("json") && len(done) > 0 {
 		fmt.Fprintf(c.stdout, "in %s%c\n", folder, filepath.Separator)

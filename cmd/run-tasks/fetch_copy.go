@@ -33,8 +33,8 @@ func (m *remote) fetch(
 		return large(e)
 	}
 	return m.cluster.Fetch(ctx, w.Outputs, to, hosts, ask, func(host string, p filesync.Progress) {
-		m.cluster.site.Printer.Says(host, fmt.Sprintf("%d of %d files, %.1f of %.1f MB", p.Files,
-			p.OfFiles, float64(p.Bytes)/1e6, float64(p.OfBytes)/1e6))
+		m.cluster.site.Printer.Says(host, fmt.Sprintf("%d of %d files, %s of %s", p.Files,
+			p.OfFiles, size(p.Bytes), size(p.OfBytes)))
 	})
 }
 

@@ -31,12 +31,11 @@ func flagsNeeds() []cliv2.Flag {
 	const asIs = "as in tasks.yml"
 	return []cliv2.Flag{
 		&cliv2.StringFlag{Name: "gpus", DefaultText: asIs,
-			Usage: "give each task `N` GPUs, or a share of one such as 0.5, or all of a host; " +
-				"0: none"},
+			Usage: "`N` GPUs per task, or a share such as 0.5, or all of a host; 0 for none"},
 		&cliv2.StringFlag{Name: "cpus", DefaultText: asIs,
-			Usage: "keep `N` CPUs for each task; 0: none"},
+			Usage: "`N` CPUs to reserve per task; 0 for none"},
 		&cliv2.StringFlag{Name: "memory", DefaultText: asIs,
-			Usage: "keep memory of `SIZE` for each task, such as 16g; 0: none"},
+			Usage: "memory of `SIZE` to reserve per task, such as 16g; 0 for none"},
 		&cliv2.StringSliceFlag{Name: "on", DefaultText: asIs,
 			Usage: "run tasks on hosts with a `LABEL=VALUE`, such as host=gpu2; repeatable"},
 	}
@@ -106,21 +105,25 @@ type hostNeed struct {
 	of         string // the definition, or the sweep
 	definition string
 	kept       bool // it is that of a sweep, which keeps what it was submitted with
+	typed      bool // the command is not in tasks.yml
 }
 
-// needOf is that of a new sweep.
-func needOf(t definition.Task) hostNeed {
-	return hostNeed{t.Needs, t.Name, t.Name, false}
+// needs is that of a new sweep.
+func (p *project) needs() hostNeed {
+	return hostNeed{p.task.Needs, p.task.Name, p.task.Name, false, p.typed}
 }
 
 // needOfSweep is that of a sweep.
 func needOfSweep(s api.Sweep) hostNeed {
-	return hostNeed{s.Record.Recipe.Needs, s.ID, s.Definition, true}
+	return hostNeed{s.Record.Recipe.Needs, s.ID, s.Definition, true, s.Record.CommandLine}
 }
 
 // others says which other numbers of GPUs the tasks can run with: none, or most, if that is not 0.
 func (n hostNeed) others(most int) string {
-	text := "`run-tasks " + n.definition + " --gpus 0` runs it without GPUs"
+	text := "`--gpus 0` runs it without GPUs"
+	if !n.typed {
+		text = "`run-tasks " + n.definition + " --gpus 0` runs it without GPUs"
+	}
 	if most > 0 {
 		text += fmt.Sprintf(", `--gpus %d` with %d", most, most)
 	}

@@ -136,7 +136,7 @@ func TestRemediesOfGPUs(t *testing.T) {
 		"a sweep that keeps it": {[]nvdocker.GPU{l4}, task.GPUs{Count: 2}, true,
 			"as a new sweep, " + without + ", `--gpus 1` with 1"},
 	} {
-		need := hostNeed{task.Needs{GPUs: c.need}, "two", "two", c.kept}
+		need := hostNeed{task.Needs{GPUs: c.need}, "two", "two", c.kept, false}
 		report := nvdocker.Report{GPUs: c.gpus}
 		g := localGPUs{all: report, visible: report}
 		err := g.check(need)

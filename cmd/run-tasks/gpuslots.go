@@ -65,8 +65,12 @@ func (s *session) noteUnusedGPUs(ctx context.Context, b api.StartedSweep) {
 	go func() {
 		r, err := nvdocker.Detect(ctx, nvdocker.AnswerTime)
 		if n := int64(len(nvdocker.Devices(r.GPUs))); err == nil && n > 0 && ctx.Err() == nil {
-			s.messages.Note(fmt.Sprintf("this machine has %s: with `gpus: 1` in tasks.yml, each "+
-				"task of %s gets one of its own", plural(n, "GPU"), s.needs.definition))
+			with := "`gpus: 1` in tasks.yml"
+			if s.needs.typed {
+				with = "--gpus 1"
+			}
+			s.messages.Note(fmt.Sprintf("this machine has %s: with %s, each task of %s gets one "+
+				"of its own", plural(n, "GPU"), with, s.needs.definition))
 		}
 	}()
 }

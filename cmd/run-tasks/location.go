@@ -12,11 +12,13 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/local"
 	"mlframework/config"
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
 	"mlframework/sweep/human"
+	"mlframework/sweep/store"
 )
 
 // location says whose sweeps a command is about.
@@ -94,9 +96,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// noteLocation says that a new sweep runs here where nothing says so.
+// noteLocation says that the first sweep of a folder runs here where nothing says so.
 func noteLocation(ctx *cliv2.Context, p *project) {
-	if presumed(ctx) && !ctx.Bool("quiet") && !ctx.Bool("json") {
+	if presumed(ctx) && !ctx.Bool("quiet") && !ctx.Bool("json") &&
+		!exists(filepath.Join(local.StoreFolder, store.File)) {
 		p.notes = slices.Insert(p.notes, 0, fmt.Sprintf("running on this machine (no %s in this "+
 			"folder); infrainit sets up a cluster", config.FileName))
 	}

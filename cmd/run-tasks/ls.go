@@ -105,7 +105,10 @@ func (c *command) listText(sweeps []core.Summary) error {
 		}
 		t.Add(row...)
 	}
-	return t.Write(c.stdout)
+	for _, line := range t.Lines(display.Width(c.stdout)) {
+		fmt.Fprintln(c.stdout, line)
+	}
+	return nil
 }
 
 // cancelled returns how many tasks of a sweep were cancelled.

@@ -28,6 +28,7 @@ type command struct {
 	self           string
 	waitsForMaster bool     // a master that is silent is waited for: what follows does
 	argv           []string // the command after "--"; nil: none
+	succeeded      []string // earlier sweeps with the combinations that --missing left out
 	stdin          io.Reader
 	stdout, stderr *os.File
 	messages       *display.Messages // for remarks that come while a sweep may be shown

@@ -133,6 +133,11 @@ func checkConfig(dir string, r core.Record, text []byte, spaces ...*space.Space)
 
 // placed is a problem at its place in the project's files.
 func (p *project) placed(w argv.Problem) fault.Fault {
+	if p.typed {
+		words := strings.NewReplacer("flags: ", "--as ", "command or env", "the command")
+		return fault.Fault{File: definition.CommandLine, Problem: words.Replace(w.Text),
+			Remedy: words.Replace(w.Remedy)}
+	}
 	f := fault.Fault{File: filepath.Join(p.named, definition.FileName), Problem: "tasks." +
 		p.task.Name + "." + w.At + ": "}
 	switch {

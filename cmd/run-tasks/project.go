@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/projects"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
@@ -37,6 +39,28 @@ type project struct {
 	config []byte       // the file that takes the parameters
 	notify *task.Notify // nil: nobody
 	notes  []string     // for the user to read before anything runs
+	files  *projects.Manifest
+	typed  bool // a command line, without a tasks.yml
+}
+
+// tasksFile returns tasks.yml; nil for a command, which any worker can run.
+func (p *project) tasksFile() *definition.File {
+	if p.typed {
+		return nil
+	}
+	return p.file
+}
+
+// list lists the project's files, once.
+func (p *project) list(ctx context.Context) (*projects.Manifest, error) {
+	if p.files == nil {
+		files, err := projects.List(ctx, p.dir)
+		if err != nil {
+			return nil, projectError(err)
+		}
+		p.files = files
+	}
+	return p.files, nil
 }
 
 // readProject reads tasks.yml, the definition of a name, and its parameters as a command line
@@ -87,6 +111,17 @@ func (c *command) readRunnable(ctx *cliv2.Context, name string,
 	p.noteObjective()
 	p.noteSwitches()
 	err = changeNeeds(ctx, &p.task.Needs)
+	switch {
+	case err != nil || ctx.Bool("as-pushed"):
+	case ctx.Bool("dry-run"):
+		if w, found := p.missingProgram(locationOf(ctx)); found {
+			p.notes = append(p.notes, w.Text+"; "+w.Remedy)
+		}
+	default:
+		if err = p.checkProgram(locationOf(ctx)); err == nil && p.typed {
+			err = c.checkProjectFolder(ctx, p)
+		}
+	}
 	problem, remedy := p.file.GPUVariable(p.task)
 	if err == nil && problem != "" && p.task.GPUs.Count > 0 {
 		return p, cli.Wrong(remedy, "--gpus %s: %s", ctx.String("gpus"), problem)
@@ -110,9 +145,12 @@ func (p *project) noteObjective() {
 	if near := fault.Nearest(name, declared); near != "" {
 		meant = "; did you mean " + near + "? If not"
 	}
+	declare := "it is added to metrics in tasks.yml"
+	if p.typed {
+		declare = "--metric " + name + "=REGEX finds it"
+	}
 	p.notes = append(p.notes, fmt.Sprintf("no metric %s is declared for the objective%s: tasks "+
-		"must print it as {\"metrics\": {%q: 0.5}}, or it is added to metrics in tasks.yml", name,
-		meant, name))
+		"must print it as {\"metrics\": {%q: 0.5}}, or %s", name, meant, name, declare))
 }
 
 // tasksFileFaults adds to the faults of tasks.yml those of the parameters. Which file a broken
@@ -212,7 +250,8 @@ func (p *project) record(revision string) core.Record {
 	t := p.task
 	r := core.Record{
 		Version: task.Version, Space: p.space, Style: styleOf(t),
-		EachWorker: t.EachWorker, Retry: t.Retry, MaxFailures: int64(t.MaxFailures),
+		CommandLine: p.typed, EachWorker: t.EachWorker,
+		Retry: t.Retry, MaxFailures: int64(t.MaxFailures), KeepGoing: t.KeepGoing,
 		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters, Notify: p.notify,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,

@@ -26,7 +26,7 @@ type currentProject struct {
 	sweep    api.Sweep
 	dir      string           // of the project
 	updated  bool             // the sweep is to go on with it
-	file     *definition.File // tasks.yml; nil: it cannot be read, and nothing depends on it
+	file     *definition.File // tasks.yml; nil: it cannot be read, or the sweep is of a command
 	settings *core.Settings   // of the definition; nil: there is none of its name any more
 	changes  []core.Change    // what the definition says differently
 	unread   error            // why there are no settings
@@ -39,6 +39,11 @@ func (c *command) currentProjectOf(ctx *cliv2.Context, s api.Sweep) (currentProj
 	p := currentProject{sweep: s, dir: ctx.String("d"), updated: ctx.Bool("updated")}
 	if p.dir == "" {
 		p.dir = s.Project
+	}
+	if s.Record.CommandLine {
+		settings := s.Record.Settings()
+		p.settings = &settings
+		return p, nil
 	}
 	file, _, err := definition.Load(p.dir, c.reserved())
 	if err != nil && p.updated {
@@ -64,6 +69,22 @@ func (c *command) currentProjectOf(ctx *cliv2.Context, s api.Sweep) (currentProj
 			s.Record.Extensions...)...)
 	}
 	return p, err
+}
+
+// found reports whether the project can be read.
+func (p currentProject) found() bool { return p.file != nil || p.sweep.Record.CommandLine }
+
+// definition returns the sweep's definition as it is now, or, if there is none of its name any more,
+// what the record has of it.
+func (p currentProject) definition() definition.Task {
+	r := p.sweep.Record
+	if r.CommandLine {
+		return definition.Task{Command: r.Recipe.Command}
+	}
+	if t, err := p.file.Task(r.Recipe.Definition); err == nil {
+		return t
+	}
+	return definition.Task{Parameters: r.ParametersFile}
 }
 
 // unreadable is why the parameters of a sweep cannot be read: where their file is gone, the project
@@ -139,7 +160,7 @@ const comparedSize = 1 << 30
 // where it takes the files as they are now. Where those of the revision cannot be read it says
 // only that something did. What tasks.yml and the parameters file say is told apart, by notes.
 func (p currentProject) edited(ctx context.Context, src source) []string {
-	if p.updated || p.file == nil {
+	if p.updated || !p.found() {
 		return nil
 	}
 	scan := local.Scan
@@ -153,15 +174,11 @@ func (p currentProject) edited(ctx context.Context, src source) []string {
 	if err != nil || now.Revision() == s.Record.Recipe.Revision {
 		return nil
 	}
-	t, err := p.file.Task(s.Definition)
-	if err != nil {
-		t.Parameters = s.Record.ParametersFile
-	}
 	revisions, err := revisionsOf(ctx, src)
 	if err != nil || now.Bytes() > comparedSize {
 		revisions = ""
 	}
-	g := newGap(now, "", &project{task: t, space: s.Record.Space}, revisions)
+	g := newGap(now, "", &project{task: p.definition(), space: s.Record.Space}, revisions)
 	old, err := g.old(ctx, s.Record.Recipe.Revision)
 	if err != nil {
 		old = nil
@@ -184,6 +201,6 @@ func (p currentProject) bring(work context.Context, at backend) (g api.ResumeReq
 		return g, err
 	}
 	g.Revision, g.Settings = m.Revision(), p.settings
-	g.Code = codeNow(m, p.sweep.Record)
+	g.Code = codeOf(p.definition(), p.sweep.Record.Spaces()...).Key(m)
 	return g, nil
 }

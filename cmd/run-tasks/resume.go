@@ -67,7 +67,7 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64,
 		return err
 	}
 	notes = slices.Concat(notes, now.notes(), now.edited(ctx.Context, src))
-	file := now.file
+	file := now.file // the workers are not compared with a project that the sweep does not use
 	if !now.updated {
 		file = nil
 	}
@@ -86,6 +86,7 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64,
 			return b, err
 		}
 		g.Indexes, g.Fresh = indexes, ctx.Bool("fresh")
+		g.KeepGoing = ctx.Bool("keep-going")
 		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
 			error) {
 			g.Secrets = v

@@ -74,7 +74,6 @@ func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) e
 	if err != nil {
 		return err
 	}
-	noteLocation(ctx, p)
 	p.noteUnused(locationOf(ctx))
 	d := dryRun{name: p.task.Name, record: p.record(""), spaces: []*space.Space{p.space},
 		total: p.space.Len(), all: ctx.Bool("all"), config: p.config}
@@ -83,14 +82,14 @@ func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) e
 			return err
 		}
 	}
-	files, err := projects.List(ctx.Context, p.dir)
+	files, err := p.list(ctx.Context)
 	if err != nil {
-		return projectError(err)
+		return err
 	}
 	if err := d.noteFolder(files, locationOf(ctx)); err != nil {
 		return err
 	}
-	if d.where, err = c.places(ctx, p.dir, p.file, needOf(p.task)); err != nil {
+	if d.where, err = c.places(ctx, p.dir, p.tasksFile(), p.needs()); err != nil {
 		return err
 	}
 	c.print(p.notes)
@@ -127,7 +126,7 @@ func (c *command) submit(ctx *cliv2.Context, m *remote, name string, change spac
 	noteLocation(ctx, p)
 	p.noteUnused(locationOf(ctx))
 	p.noteShortSecrets()
-	return c.run(ctx, m, launch{notes: p.notes, secrets: p.file.Secrets, needs: needOf(p.task),
+	return c.run(ctx, m, launch{notes: p.notes, secrets: p.file.Secrets, needs: p.needs(),
 		begin: c.submission(ctx, p)})
 }
 
@@ -153,7 +152,7 @@ func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project,
 	if err := c.checkFiles(work, p, locationOf(ctx), ctx.Bool("as-pushed")); err != nil {
 		return nil, err
 	}
-	if err := at.accepts(work, p.dir, p.file); err != nil {
+	if err := at.accepts(work, p.dir, p.tasksFile()); err != nil {
 		return nil, err
 	}
 	revision, code, files, err := c.bring(work, p, at, ctx.Bool("as-pushed"))
@@ -162,6 +161,7 @@ func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project,
 	}
 	s := &api.Submission{Record: p.record(revision), Code: code}
 	s.Record.Priority = ctx.Int("priority")
+	s.Record.KeepGoing = s.Record.KeepGoing || ctx.Bool("keep-going")
 	if !ctx.Bool("missing") {
 		return s, nil
 	}
@@ -169,10 +169,11 @@ func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project,
 	if err != nil {
 		return nil, err
 	}
-	found, notes, err := newGap(files, code, p, revisions).narrow(work, at, &s.Record)
+	found, others, notes, err := newGap(files, code, p, revisions).narrow(work, at, &s.Record)
 	if err != nil {
 		return nil, err
 	}
+	c.succeeded = others
 	c.print(notes)
 	if !found {
 		c.nothingMissing(p)
@@ -184,9 +185,9 @@ func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project,
 // checkFiles says which of a project's files tasks do not get, and refuses what is wrong with the
 // folders that they would get.
 func (c *command) checkFiles(ctx context.Context, p *project, at location, asPushed bool) error {
-	m, err := projects.List(ctx, p.dir)
+	m, err := p.list(ctx)
 	if err != nil {
-		return projectError(err)
+		return err
 	}
 	if !asPushed {
 		c.noteFiles(m, p)

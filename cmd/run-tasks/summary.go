@@ -22,6 +22,8 @@ const (
 	bestShown = 10
 	// of groups of failures, and of tasks for which it is explained what they lacked
 	failedShown = 5
+	// of earlier sweeps with results
+	earlierShown = 3
 )
 
 // summarize says how a sweep stands once it is idle, and returns the error that gives the exit
@@ -57,7 +59,11 @@ func pausedText(s core.Summary, self string) string {
 	if s.Reason != nil {
 		text += " (" + cli.Visible(*s.Reason) + ")"
 	}
-	return text + "; to continue: " + self + " resume " + s.ID
+	text += "; to continue: " + self + " resume " + s.ID
+	if s.Reason != nil && strings.HasPrefix(*s.Reason, core.FailedAlike) {
+		text += " --keep-going"
+	}
+	return text
 }
 
 // report prints counts, the best tasks, what failed, and where the files are.
@@ -82,8 +88,20 @@ func (c *command) report(ctx context.Context, src source, s api.Sweep) error {
 			files = "files: " + folder + string(filepath.Separator)
 		}
 		fmt.Fprintf(c.stdout, "\n%s\nall results: %s results %s\n", files, c.self, s.ID)
+		c.earlierResults()
 	}
 	return nil
+}
+
+// earlierResults says where the combinations are that --missing left out of a sweep.
+func (c *command) earlierResults() {
+	for i, id := range c.succeeded {
+		if i == earlierShown {
+			fmt.Fprintf(c.stdout, "and of %d older sweeps\n", len(c.succeeded)-i)
+			return
+		}
+		fmt.Fprintf(c.stdout, "earlier results: %s results %s\n", c.self, id)
+	}
 }
 
 // outcomeText is "24 tasks: 23 succeeded, 1 failed, in 38.2s".

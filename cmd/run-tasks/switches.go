@@ -42,9 +42,13 @@ func (p *project) noteSwitches() {
 		for _, name := range off {
 			flag := map[string]string{"no": "--no-" + name, "value": "--" + name + "=false"}
 			if form := switchOf(string(text), name); form != "" {
+				where := "in tasks." + p.task.Name
+				if p.typed {
+					where = "in a tasks.yml"
+				}
 				p.notes = append(p.notes, fmt.Sprintf("%s: false passes no flag, and %s enables "+
-					"it by default; to pass %s, set switch: %s in tasks.%s", name, at, flag[form],
-					form, p.task.Name))
+					"it by default; to pass %s, set switch: %s %s", name, at, flag[form], form,
+					where))
 			}
 		}
 	})

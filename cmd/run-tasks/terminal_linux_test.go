@@ -79,8 +79,16 @@ func TestTerminal(t *testing.T) {
 			if code := c.wait(); code != 0 {
 				t.Errorf("exit code %d", code)
 			}
+			if code := f.start(term.tty, "ls", "--local").wait(); code != 0 {
+				t.Errorf("ls: exit code %d", code)
+			}
 			text := term.text()
 			lines := screen(t, text, columns)
+			if at := slices.IndexFunc(lines, func(l string) bool {
+				return strings.HasPrefix(l, "SWEEP ")
+			}); at < 0 || len(lines[at]) > columns || !strings.HasPrefix(lines[at+1], "work-1 ") {
+				t.Errorf("ls does not fit:\n%s", strings.Join(lines, "\n"))
+			}
 			for i := range 4 {
 				tag := fmt.Sprintf("%d ", i)
 				if !slices.ContainsFunc(lines, func(l string) bool {

@@ -12,6 +12,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
@@ -140,11 +141,18 @@ func (c *command) warnFirst(d display.Display, u api.Update, told *bool) {
 		return
 	}
 	*told = true
-	fmt.Fprintf(d.Notes(), "WARNING: %s succeeded without a number for the objective, %s; see "+
-		"what is picked: %s test-metrics %s %s %s\n",
-		u.Unranked.Task, cli.Visible(u.Unranked.Metric), c.self,
-		human.CommandLine([]string{"-d", nearPath(u.Sweep.Project)}), u.Sweep.Definition,
-		u.Unranked.Task)
+	fmt.Fprintf(d.Notes(), "WARNING: %s succeeded without a number for the objective, %s; %s\n",
+		u.Unranked.Task, cli.Visible(u.Unranked.Metric),
+		c.tryMetrics(u.Sweep, c.argv != nil, u.Unranked.Task))
+}
+
+// tryMetrics says how to see why a task has no metric.
+func (c *command) tryMetrics(s core.Summary, typed bool, of string) string {
+	if typed {
+		return fmt.Sprintf("compare --metric with its output: %s logs %s", c.self, of)
+	}
+	return fmt.Sprintf("see what is picked: %s test-metrics %s %s %s", c.self,
+		human.CommandLine([]string{"-d", nearPath(s.Project)}), s.Definition, of)
 }
 
 // warnUnranked warns of tasks that succeeded without a value of the objective.
@@ -159,8 +167,7 @@ func (c *command) warnUnranked(s api.Sweep) {
 	for _, i := range s.Checks.First {
 		ids = append(ids, task.ID{Sweep: s.ID, Index: i}.String())
 	}
-	try := fmt.Sprintf("%s test-metrics %s %s %s", c.self,
-		human.CommandLine([]string{"-d", nearPath(s.Project)}), s.Definition, ids[0])
+	try := c.tryMetrics(s.Summary, s.Record.CommandLine, ids[0])
 	if s.Checks.Unranked > int64(len(ids)) {
 		ids = append(ids, "...")
 	}
@@ -175,7 +182,7 @@ func (c *command) warnUnranked(s api.Sweep) {
 		fallthrough
 	default:
 		fmt.Fprintf(c.stderr, "WARNING: no metrics: %s succeeded without a number for the "+
-			"objective, %s (%s)\n  see what is picked: %s\n",
+			"objective, %s (%s)\n  %s\n",
 			plural(silent, "task"), objective, all, try)
 	}
 }

@@ -15,6 +15,8 @@ type Missing struct {
 	// succeeded, of the first thousand missing points, the most frequent first. Without any such
 	// task it is empty.
 	Because []Cause `json:"because,omitempty"`
+	// Succeeded are the sweeps with tasks of the other points that succeeded, the newest first.
+	Succeeded []string `json:"succeeded,omitempty"`
 	// Damaged are sweeps of which not all could be read, the newest first. A point that succeeded
 	// only there may count as missing.
 	Damaged []string `json:"damaged,omitempty"`
@@ -26,8 +28,9 @@ const (
 	CauseCommand     = "command"
 	CauseImage       = "image"
 	CauseEnvironment = "environment"
-	CauseFolder      = "folder" // its workdir or links
-	CauseNew         = "new"    // no task of those parameters has succeeded
+	CauseFolder      = "folder"   // its workdir or links
+	CauseSpelling    = "spelling" // the order of the parameters, or how their numbers are written
+	CauseNew         = "new"      // no task of those parameters has succeeded
 )
 
 // Cause is why points are missing.

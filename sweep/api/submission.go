@@ -58,6 +58,8 @@ type Continuation struct {
 	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
 	Secrets secret.Values `json:"secrets,omitempty"`
 	Environ Environ       `json:"environ,omitempty"` // as in Submission, from now on
+	// KeepGoing does not pause the sweep again because tasks fail alike.
+	KeepGoing bool `json:"keep_going,omitempty"`
 }
 
 // ResumeRequest is how a sweep goes on.

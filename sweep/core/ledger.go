@@ -13,13 +13,15 @@ import (
 // not ended, so that a sweep of a million tasks costs little memory. Every method but TakeChanges
 // is a pure step: the same calls in the same order leave the same ledger. It is for one goroutine.
 type Ledger struct {
-	head     Head
-	rules    task.Retry
-	maxFails int64
-	source   Source
-	needs    needs // of each task
-	revision string
-	pins     []string // the n-th task is for the n-th of these workers; empty: for any worker
+	head      Head
+	rules     task.Retry
+	maxFails  int64
+	keepGoing bool
+	first     firstFailures
+	source    Source
+	needs     needs // of each task
+	revision  string
+	pins      []string // the n-th task is for the n-th of these workers; empty: for any worker
 
 	open           map[int64]*Task    // rows that have not ended
 	pending        []*Task            // the pending ones of them, in the order of their turn
@@ -125,7 +127,7 @@ func (l *Ledger) Revise(r Record) {
 // setRecord takes over what a record says of attempts from now on.
 func (l *Ledger) setRecord(r Record) {
 	l.source, l.revision = r.Source(), r.Recipe.Revision
-	l.rules, l.maxFails = r.Retry, r.MaxFailures
+	l.rules, l.maxFails, l.keepGoing = r.Retry, r.MaxFailures, r.KeepGoing
 }
 
 // hasCancelledUnissued reports whether tasks were cancelled with the sweep before they had a row.

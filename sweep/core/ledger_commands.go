@@ -63,6 +63,7 @@ func (l *Ledger) Resume(now time.Time) bool {
 func (l *Ledger) reopen() {
 	l.head.State, l.head.Reason, l.head.Ended, l.head.Stopping = Open, "", time.Time{}, false
 	l.head.IgnoredFailures = l.head.Counts().Failures()
+	l.first = firstFailures{}
 	l.changed, l.morePending = true, true
 }
 

@@ -143,6 +143,7 @@ func (l *Ledger) end(t *Task, o *task.Outcome, now time.Time) {
 		l.requeue(t, now.Add(t.backoff()))
 	default:
 		l.setState(t, terminalState(class))
+		l.enforceKeepGoing(o)
 	}
 	l.touch(t)
 	l.enforceMaxFailures()

@@ -20,14 +20,18 @@ type Record struct {
 	Style      space.Style    `json:"style"`
 	EachWorker bool           `json:"each_worker,omitempty"`
 	// Workers are those of EachWorker: the n-th task is for the n-th of them; empty: for any.
-	Workers        []string         `json:"workers,omitempty"`
-	Ranges         Ranges           `json:"ranges,omitempty"`   // indexes of the sweep; empty: all
-	Priority       int              `json:"priority,omitempty"` // sweeps of a higher one go first
-	Retry          task.Retry       `json:"retry"`
-	MaxFailures    int64            `json:"max_failures,omitempty"` // 0: never stop
+	Workers     []string   `json:"workers,omitempty"`
+	Ranges      Ranges     `json:"ranges,omitempty"`   // indexes of the sweep; empty: all
+	Priority    int        `json:"priority,omitempty"` // sweeps of a higher one go first
+	Retry       task.Retry `json:"retry"`
+	MaxFailures int64      `json:"max_failures,omitempty"` // 0: never stop
+	// KeepGoing says that the sweep is not paused when its first tasks fail alike.
+	KeepGoing      bool             `json:"keep_going,omitempty"`
 	Objective      metric.Objective `json:"objective"`
 	Project        string           `json:"project"`                   // absolute path
 	ParametersFile string           `json:"parameters_file,omitempty"` // in the project; "": none
+	// CommandLine says that the command and its parameters were typed, and are not in tasks.yml.
+	CommandLine bool `json:"command_line,omitempty"`
 	// Overrides are those of the command line to that file at submission, and options of later
 	// extensions; nil: none.
 	Overrides *space.Change `json:"overrides,omitempty"`

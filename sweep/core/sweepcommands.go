@@ -103,6 +103,7 @@ type Revision struct {
 	Edition   string        // of new values of its secrets; "": as before
 	Environ   []string      // as in StartSweep; nil: as before
 	Overrides *space.Change // of a sweep that is extended; nil: those that it has
+	KeepGoing bool          // it is not paused again because tasks fail alike
 }
 
 // goOn gives a sweep what it goes on with.
@@ -114,6 +115,12 @@ func (r Revision) goOn(c *Core, a *activeSweep) {
 	}
 	c.setEnviron(a, r.Environ)
 	r.apply(c, a)
+	if r.KeepGoing && !a.record.KeepGoing {
+		now := *a.record
+		now.KeepGoing = true
+		c.rewrite(a, now)
+		c.ledger(a).Revise(now)
+	}
 }
 
 // apply gives attempts of a sweep from now on another revision or other settings.

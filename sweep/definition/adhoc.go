@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"mlframework/sweep/fault"
 	"mlframework/sweep/task"
@@ -28,9 +29,14 @@ type Command struct {
 // OfCommand returns a file with one definition, whose name comes from the command. Reserved is that
 // of [Load], and so is the error.
 func OfCommand(c Command, reserved []string) (*File, fault.List, error) {
+	var misspelt nearNames
 	words := make([]string, len(c.Argv))
 	for i, word := range c.Argv {
 		words[i] = quoteBraces(word, c.Parameters)
+		misspelt.check(word, c.Parameters)
+	}
+	if len(misspelt.wrong) > 0 {
+		return nil, nil, misspelt.wrong
 	}
 	keys := map[string]any{"command": words, "flags": c.Flags, "parameters": CommandLine}
 	if len(c.Metrics) > 0 {
@@ -46,14 +52,40 @@ func OfCommand(c Command, reserved []string) (*File, fault.List, error) {
 	}
 	file, notes, err := read(CommandLine, data, "", reserved)
 	if faults, ok := errors.AsType[fault.List](err); ok {
-		for i := range faults { // of a text that nobody wrote
+		for i := range faults { // lines of the generated file mean nothing to the user
 			faults[i].Line, faults[i].Column = 0, 0
+			faults[i].Problem = strings.TrimPrefix(faults[i].Problem, "tasks."+name+".")
 		}
 	}
 	if file != nil {
 		file.Tasks[0].Parameters = ""
 	}
-	return file, notes, err
+	return file, append(misspelt.notes, notes...), err
+}
+
+// nearNames are names in braces that are nearly those of parameters.
+type nearNames struct{ wrong, notes fault.List }
+
+// check looks at a word of a command. In a text, such as a shell's or Python's, braces may have a
+// meaning of their own: it is only noted.
+func (n *nearNames) check(word string, parameters []string) {
+	for _, at := range braces.FindAllStringIndex(word, -1) {
+		name := word[at[0]+1 : at[1]-1]
+		number := strings.IndexFunc(name, unicode.IsDigit) == 0
+		near := fault.Nearest(strings.TrimSpace(name), parameters)
+		shell := at[0] > 0 && word[at[0]-1] == '$'
+		if near == "" || near == name || number || shell {
+			continue
+		}
+		problem := fault.Quote("{"+name+"}") + " is not the name of a parameter"
+		if strings.ContainsAny(word, " \t\n") {
+			n.notes.Add(fault.Fault{File: CommandLine, Problem: problem + " and is passed as it is",
+				Remedy: "did you mean {" + near + "}?"})
+		} else {
+			n.wrong.Add(fault.Fault{File: CommandLine, Problem: problem,
+				Remedy: "did you mean {" + near + "}? If not, rename the parameter " + near})
+		}
+	}
 }
 
 var braces = regexp.MustCompile(`\{[^{}]*\}`)
@@ -77,22 +109,39 @@ var scripts = []string{".py", ".sh", ".R", ".r", ".jl", ".pl", ".rb", ".js", ".l
 
 var noNameLetters = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
 
-// Script returns the first word of a command that names a script; "": none does.
-func Script(argv []string) string {
-	i := slices.IndexFunc(argv, func(word string) bool {
+// script returns the index of the first word of a command that names a script; -1: none does.
+func script(argv []string) int {
+	return slices.IndexFunc(argv, func(word string) bool {
 		return slices.Contains(scripts, filepath.Ext(word)) && !strings.ContainsAny(word, " {")
 	})
-	if i < 0 {
-		return ""
+}
+
+// interpreters matches programs that run a script.
+var interpreters = regexp.MustCompile(`^(python[\d.]*|pypy3?|[bdkz]?a?sh|Rscript|julia|perl|ruby|` +
+	`node|lua|uv|torchrun|accelerate)$`)
+
+// ScriptIndex returns the index of the word that names the script that the program of a command, an
+// interpreter, runs; -1: it runs none, or that cannot be told.
+func ScriptIndex(argv []string) int {
+	at := script(argv)
+	if at < 1 || !interpreters.MatchString(filepath.Base(argv[0])) {
+		return -1
 	}
-	return argv[i]
+	for _, word := range argv[1:at] {
+		option := len(word) > 1 && word[0] == '-'
+		code := option && word[1] != '-' && strings.ContainsAny(word[len(word)-1:], "cme")
+		if code || !option && word != "run" && word != "launch" {
+			return -1
+		}
+	}
+	return at
 }
 
 // commandName is the name of the definition of a command: that of its script, else of its program.
 func commandName(argv, reserved []string) string {
 	name := filepath.Base(argv[0])
-	if script := Script(argv); script != "" {
-		name = strings.TrimSuffix(filepath.Base(script), filepath.Ext(script))
+	if i := script(argv); i >= 0 {
+		name = strings.TrimSuffix(filepath.Base(argv[i]), filepath.Ext(argv[i]))
 	} else if i := slices.Index(argv, "-m"); i >= 0 && i+1 < len(argv) { // python3 -m package.train
 		name = argv[i+1][strings.LastIndex(argv[i+1], ".")+1:]
 	}

@@ -30,9 +30,7 @@ func readCommand(r *reader, t *Task, v value) {
 	for i, e := range elements {
 		if argument, ok := r.argument(e); ok {
 			r.checkArgument(e, argument, i)
-			if task.HasPlaceholders(argument) {
-				t.place(fmt.Sprintf("command[%d]", i), r.FaultAt(e, "", ""))
-			}
+			t.place(fmt.Sprintf("command[%d]", i), r.FaultAt(e, "", ""))
 			t.Command = append(t.Command, argument)
 		}
 	}

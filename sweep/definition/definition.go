@@ -88,7 +88,7 @@ type Task struct {
 	Parameters string
 	// "--key value" instead of "--key=value"
 	FlagsSpace bool
-	// hydra, none or env, instead of flags; "": flags
+	// hydra, env or none, instead of flags; "": flags
 	Flags string
 	// that takes the parameters; nil: none
 	File *task.File
@@ -101,7 +101,9 @@ type Task struct {
 	Retry task.Retry
 	// failed tasks that stop the sweep; 0 is never
 	MaxFailures int
-	task.Needs  // of each task
+	// max-failures is 0 in the file: a sweep goes on also when its first tasks fail alike
+	KeepGoing  bool
+	task.Needs // of each task
 	// patterns of the files that count for --missing; none: all
 	Code    []string
 	Metrics []metric.Rule // in file order
@@ -109,7 +111,7 @@ type Task struct {
 	// print it as a JSON line
 	Objective metric.Objective
 
-	Places  Places // of flags, and of what has names in braces
+	Places  Places // of the command, flags, and what has names in braces
 	NewKeys bool   // of File, while it is read
 }
 

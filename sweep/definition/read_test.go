@@ -102,7 +102,7 @@ func TestReadDefaults(t *testing.T) {
 		Name: "a", Command: []string{"x"}, Grace: definition.DefaultGrace,
 		Retry: task.Retry{Lost: definition.DefaultRetryLost},
 	}}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, unplaced(got)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -30,7 +30,7 @@ func taskKeys() []key[Task] {
 		{"each", "each: worker", readEach},
 		{"workdir", "workdir: examples/vae", readWorkdir},
 		{"parameters", "parameters: parameters.yml", readParameters},
-		{"flags", "flags: equals, space, hydra, none or env", readFlags},
+		{"flags", "flags: equals, space, hydra, env or none", readFlags},
 		{"file", "file: config.yaml", readFile},
 		{"new-keys", "new-keys: true", func(r *reader, t *Task, v value) {
 			t.NewKeys, _ = r.boolean(v)
@@ -41,6 +41,7 @@ func taskKeys() []key[Task] {
 		{"retry", "retry: {error: 1, lost: 3}", readRetry},
 		{"max-failures", "max-failures: 10", func(r *reader, t *Task, v value) {
 			t.MaxFailures = r.count(v, maxFailures)
+			t.KeepGoing = t.MaxFailures == 0
 		}},
 		{"gpus", "gpus: 1", readGPUs},
 		{"idle", "idle: {below: 5%, for: 30m}", readIdle},
@@ -215,8 +216,11 @@ func readEach(r *reader, t *Task, v value) { t.EachWorker = r.choice(v, "worker"
 
 func readParameters(r *reader, t *Task, v value) { t.Parameters = r.projectPath(v, "file") }
 
+// Forms are the ways to pass parameters to a program, as under `flags`.
+var Forms = []string{"equals", "space", "hydra", "env", "none"}
+
 func readFlags(r *reader, t *Task, v value) {
-	switch word := r.choice(v, "equals", "space", "hydra", "none", "env"); word {
+	switch word := r.choice(v, Forms...); word {
 	case "space":
 		t.FlagsSpace = true
 	case "hydra", "none", "env":

@@ -50,7 +50,7 @@ func TestTaskFaults(t *testing.T) {
 		{"flags", "parameters: p\n    flags: spaces",
 			`5:12: tasks.a.flags: unknown word "spaces"; did you mean "space"?`},
 		{"flags far", "parameters: p\n    flags: xxxx",
-			`5:12: tasks.a.flags: unknown word "xxxx"; write flags: equals, space, hydra, none or env`},
+			`5:12: tasks.a.flags: unknown word "xxxx"; write flags: equals, space, hydra, env or none`},
 		{"switch", "parameters: p\n    switch: true",
 			`5:13: tasks.a.switch: unknown word "true"; write switch: flag, switch: no or switch: value`},
 		{"timeout without unit", "timeout: 90",

@@ -115,7 +115,7 @@ func (g *Grouper) choose() error {
 			g.measure(name, table.MetricColumn(name))
 		}
 	default:
-		names = []string{"duration"}
+		names = []string{durationColumn}
 	}
 	for _, name := range names {
 		column, err := g.o.Schema.Column(name)

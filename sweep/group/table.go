@@ -194,6 +194,9 @@ func (g *Grouper) order(by string, t *Table) (func(a, b int) int, error) {
 		human.Visible(strings.Join(names, ", "))}
 }
 
+// durationColumn is how long tasks ran, in seconds.
+const durationColumn = "duration"
+
 // tasksColumn is how many tasks a group has.
 const tasksColumn = "tasks"
 

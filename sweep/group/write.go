@@ -138,7 +138,22 @@ func (g Group) cells(metric string) []string {
 	if s.N < g.Tasks {
 		n += fmt.Sprintf(" of %d", g.Tasks)
 	}
+	if metric == durationColumn {
+		interval := table.AbsentText
+		if s.Low != nil && s.High != nil {
+			interval = "[" + seconds(s.Low) + ", " + seconds(s.High) + "]"
+		}
+		return []string{n, seconds(s.Mean), seconds(s.SD), interval}
+	}
 	return []string{n, Number(s.Mean), DeviationText(s.SD), IntervalText(s)}
+}
+
+// seconds is a duration for people; "-" for none. The interval of a mean may begin below 0.
+func seconds(v *float64) string {
+	if v == nil {
+		return table.AbsentText
+	}
+	return human.Duration(max(0, *v))
 }
 
 // Number is a number for people; "-" for none.

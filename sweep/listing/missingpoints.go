@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -54,17 +55,26 @@ func (a *Archive) Missing(ctx context.Context, r core.Record, code string,
 		images := r.Images.Keyed()
 		points := r.Points()
 		var argv []string
+		in := map[int64]bool{} // sweeps
 		for i := range r.Space.Len() {
 			argv = points.CommandLine(argv[:0], i)
 			of := hidden(points, r.Recipe, i)
 			if !slices.ContainsFunc(images, func(image string) bool {
-				_, have := done[task.KeyOf(argv, image, r.Recipe, code, of)]
+				seq, have := done[task.KeyOf(argv, image, r.Recipe, code, of)]
+				if have {
+					in[seq] = true
+				}
 				return have
 			}) {
 				m.Ranges.Add(i)
 			}
 			if i%1024 == 0 && ctx.Err() != nil {
 				return m, context.Cause(ctx)
+			}
+		}
+		for _, l := range sweeps {
+			if in[l.Seq] {
+				m.Succeeded = append(m.Succeeded, l.Head.ID)
 			}
 		}
 	}
@@ -83,10 +93,11 @@ type successFinder struct {
 	damaged map[string]bool // sweeps of which not all could be read
 }
 
-// succeeded collects the keys of all tasks that succeeded with some code.
+// succeeded collects the keys of all tasks that succeeded with some code, each with the oldest sweep
+// that has one.
 func (f *successFinder) succeeded(ctx context.Context, sweeps []store.Listed, code string,
-	same []string) (map[task.Key]struct{}, error) {
-	keys := map[task.Key]struct{}{}
+	same []string) (map[task.Key]int64, error) {
+	keys := map[task.Key]int64{}
 	for _, l := range sweeps {
 		codes, err := f.store.Codes(ctx, store.Sweep{Seq: l.Seq})
 		if err != nil {
@@ -110,7 +121,7 @@ func (f *successFinder) succeeded(ctx context.Context, sweeps []store.Listed, co
 				settings := t.record.SettingsOf(t.Attempt)
 				recipe.Env, recipe.EnvBraces = settings.Env, settings.EnvBraces
 				keys[task.KeyOf(t.argv, image, recipe, code,
-					hidden(t.points, recipe, t.Index))] = struct{}{}
+					hidden(t.points, recipe, t.Index))] = l.Seq
 			}
 		}
 	}
@@ -179,7 +190,7 @@ func (f *successFinder) because(ctx context.Context, sweeps []store.Listed, r co
 	if !m.All {
 		all = m.Ranges
 	}
-	open := map[task.Key]struct{}{} // points by their parameters
+	open := map[task.Key]task.Key{} // points by their parameters, as written and in whatever way
 	plain := r.Style.Form == "" && len(r.Recipe.NoArguments()) == 0
 	keyOf := func(points *core.Points, index int64) task.Key {
 		if plain { // a switch that is absent is as no parameter
@@ -187,9 +198,12 @@ func (f *successFinder) because(ctx context.Context, sweeps []store.Listed, r co
 		}
 		return task.KeyOf(nil, "", task.Recipe{ReadsParameters: true}, "", points.Given(index))
 	}
+	looseKeyOf := func(points *core.Points, index int64) task.Key {
+		return looseKey(points.Given(index), plain)
+	}
 	points := r.Points()
 	for n := range min(all.Len(), mostExplained) {
-		open[keyOf(points, all.At(n))] = struct{}{}
+		open[looseKeyOf(points, all.At(n))] = keyOf(points, all.At(n))
 	}
 	type kind struct{ what, revision string }
 	found, looked := map[kind]api.Cause{}, 0
@@ -212,11 +226,15 @@ func (f *successFinder) because(ctx context.Context, sweeps []store.Listed, r co
 			if looked++; looked > explainedBy || len(open) == 0 {
 				break
 			}
-			key := keyOf(t.points, t.Index)
-			if _, is := open[key]; is {
-				delete(open, key)
-				count(api.Cause{What: difference(r, t), Sweep: l.Head.ID,
-					Revision: t.Attempt.Revision, Points: 1})
+			loose := looseKeyOf(t.points, t.Index)
+			if key, is := open[loose]; is {
+				delete(open, loose)
+				cause := api.Cause{What: api.CauseSpelling, Sweep: l.Head.ID,
+					Revision: t.Attempt.Revision, Points: 1}
+				if key == keyOf(t.points, t.Index) {
+					cause.What = difference(r, t)
+				}
+				count(cause)
 			}
 		}
 	}
@@ -227,6 +245,24 @@ func (f *successFinder) because(ctx context.Context, sweeps []store.Listed, r co
 		return cmp.Or(cmp.Compare(b.Points, a.Points), cmp.Compare(a.What, b.What),
 			cmp.Compare(a.Revision, b.Revision))
 	}), nil
+}
+
+// looseKey returns a key that parameters have in common which differ only in their order and in how
+// numbers are written. As flags, a switch that is absent is as no parameter, and quotes make no
+// difference.
+func looseKey(of []space.Assignment, flags bool) task.Key {
+	of = slices.Clone(of)
+	slices.SortFunc(of, func(a, b space.Assignment) int { return cmp.Compare(a.Name, b.Name) })
+	of = slices.DeleteFunc(of, func(a space.Assignment) bool {
+		return flags && a.Kind == space.Switch && strings.EqualFold(a.Value, "false")
+	})
+	for i, a := range of {
+		of[i].Value = cmp.Or(space.Numeral(a.Value), a.Value)
+		if flags && a.Kind == space.Text {
+			of[i].Kind = ""
+		}
+	}
+	return task.KeyOf(nil, "", task.Recipe{ReadsParameters: true}, "", of)
 }
 
 // difference returns what tells a record from that of a task which succeeded, of those things that

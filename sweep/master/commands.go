@@ -175,7 +175,7 @@ func (m *Master) Prioritize(ctx context.Context, id string, priority int) error 
 func (m *Master) goOn(id string, with api.Continuation,
 	command func(core.Revision) core.Command) (core.Command, error) {
 	r := core.Revision{Revision: with.Revision, Code: with.Code, Settings: with.Settings,
-		Environ: with.Environ}
+		Environ: with.Environ, KeepGoing: with.KeepGoing}
 	err := m.core.Check(command(r))
 	if err == nil {
 		record, _ := m.core.Record(id)

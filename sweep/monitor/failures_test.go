@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/sweep/core"
 	"mlframework/sweep/monitor"
 	"mlframework/sweep/task"
 )
@@ -30,7 +31,7 @@ func TestASweepsFailures(t *testing.T) {
 		}
 		return &o
 	})
-	id := s.submit("i: !interval [0, 20]\n")
+	id := s.submit("i: !interval [0, 20]\n", func(r *core.Record) { r.KeepGoing = true })
 	s.becomes(id, "succeeded", 3)
 	s.becomes(id, "failed", 17)
 	v := s.enter(monitor.Viewer)

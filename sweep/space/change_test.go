@@ -82,7 +82,7 @@ func TestChanges(t *testing.T) {
 		"lines": {grid, set("lr=1\nb: 2"),
 			"! lr=1\nb: 2: lr: the value has several lines; write it into the parameters file"},
 		"a slip": {"a: 1", set("a=1-3"),
-			"note a=1-3: a: 1-3 is read as one text; write !int [1, 3, 1] if several values " +
+			"note a=1-3: a: 1-3 is read as one text; write 1..3 if several values " +
 				"are meant, or put it in quotes | a=1-3"},
 		"whole numbers": {"a: 1", set("a=1..3"), "a=1 | a=2 | a=3"},
 		"no count": {"a: 1", set("a=!log [1, 2]"),

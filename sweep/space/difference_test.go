@@ -51,26 +51,25 @@ func TestWithout(t *testing.T) {
 		{"a switch fewer", "a: 1", "a: 1\nb: [false, true]", ""},
 		{"text is no switch", "b: ['true', true]", "b: true", `b: true`},
 		{"a longer interval", "a: !interval [0, 10]", "a: !interval [0, 8]",
-			"a: 8, 9 (interval [8,10,1))"},
+			"a: 8, 9"},
 		{"longer at both ends", "a: !interval [-2, 10, 2]", "a: !interval [2, 8, 2]",
-			"a: -2, 0 (interval [-2,2,2)); a: 8 (interval [8,10,2))"},
+			"a: -2, 0; a: 8"},
 		{"backwards", "a: !interval [5, -2, -1]", "a: !interval [5, 0, -1]",
-			"a: 0, -1 (interval [0,-2,-1))"},
+			"a: 0, -1"},
 		{"decimals", "a: !interval [0, 0.5, 0.1]", "a: !interval [0, 0.3, 0.1]",
-			"a: 0.3, 0.4 (interval [0.3,0.5,0.1))"},
+			"a: 0.3, 0.4"},
 		{"beside each other", "a: !interval [1, 9, 2]", "a: !interval [0, 9, 2]",
-			"a: 1, 3, 5, 7 (interval [1,9,2))"},
+			"a: 1, 3, 5, 7"},
 		{"a finer step", "a: !interval [0, 5]", "a: !interval [0, 5, 2]", "a: 1, 3"},
 		{"more decimals are other texts", "a: !interval [0, 1, 0.50]", "a: !interval [0, 1, 0.5]",
-			"a: 0.00, 0.50 (interval [0,1,0.50))"},
+			"a: 0.00, 0.50"},
 		{"a list to an interval", "a: !interval [0, 4]", "a: [1, 2.0, 3]", "a: 0, 2"},
 		{"an interval to a list", "a: [3, 4, 004, 1e0]", "a: !interval [0, 4]", "a: 4, 004, 1e0"},
 		{"huge", "a: !interval [0, 2000000000000]\nb: [1, 2]",
 			"a: !interval [0, 1000000000000]\nb: 1",
 			"a: 1000000000000, 1000000000001, 1000000000002, …, 1999999999999 (1000000000000 " +
-				"values, interval [1000000000000,2000000000000,1)) b: 1, 2; " +
-				"a: 0, 1, 2, …, 999999999999 (1000000000000 values, interval " +
-				"[0,1000000000000,1)) b: 2"},
+				"values) b: 1, 2; " +
+				"a: 0, 1, 2, …, 999999999999 (1000000000000 values) b: 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -28,13 +28,13 @@ func TestFaults(t *testing.T) {
 		"step 0": {"a: !interval [1, 2, 0.0]",
 			"p.yml:1:21: a: step is 0; write how far the values are apart, such as 1 or -1"},
 		"start is end": {"a: !interval [1, 1.0]",
-			"p.yml:1:4: a: the interval [1,1.0) has no value; the end is not part of it: write " +
+			"p.yml:1:4: a: the interval [1, 1.0) has no value; the end is not part of it: write " +
 				"one beyond the start"},
 		"wrong way": {"a: !interval [5, 1]",
-			"p.yml:1:4: a: the interval [5,1) has no value; swap start and end, or add a " +
+			"p.yml:1:4: a: the interval [5, 1) has no value; swap start and end, or add a " +
 				"negative step such as -1"},
 		"wrong step": {"a: !interval [1, 5, -1]",
-			"p.yml:1:4: a: the interval [1,5,-1) has no value; swap start and end, or change the " +
+			"p.yml:1:4: a: the interval [1, 5, -1) has no value; swap start and end, or change the " +
 				"sign of the step"},
 		"no numbers": {"a: !interval [x, 5, y]",
 			"p.yml:1:15: a: x is not a number; write start, end and step as numbers\np.yml:1:21: " +
@@ -272,8 +272,8 @@ func TestNotes(t *testing.T) {
 				"p.yml:1:8: a: 1 and 1.0 are one number in two spellings: both run; write it in " +
 				"one way"},
 		"quoted interval": {"a: 1\nb: '[5,20,5)'",
-			"p.yml:2:4: the quoted text is read as an interval, b: 5, 10, 15 (interval " +
-				"[5,20,5)); write !!str before it if text is meant"},
+			"p.yml:2:4: the quoted text is read as an interval, b: 5, 10, 15; " +
+				"write !!str before it if text is meant"},
 		"unquoted": {"a: [5,20,5)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -128,7 +128,7 @@ func (v *interval) value(i int64) string {
 }
 
 // bracket returns an interval as people write it.
-func bracket(operands []string) string { return "[" + strings.Join(operands, ",") + ")" }
+func bracket(operands []string) string { return "[" + strings.Join(operands, ", ") + ")" }
 
 // looksLikeInterval splits text of the form "[a,b)". At least one of its elements must be a number:
 // "[sic, sic)" is text.

@@ -75,7 +75,7 @@ func meantBy(text string) string {
 	}
 	if m := slipSpan.FindStringSubmatch(text); m != nil {
 		if from, to, ok := ascending(m[1], m[3]); ok {
-			return fmt.Sprintf("!int [%d, %d, 1]", from, to)
+			return fmt.Sprintf("%d..%d", from, to)
 		}
 	}
 	m := slipCall.FindStringSubmatch(text)

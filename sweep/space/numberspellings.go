@@ -7,13 +7,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// numeral returns a text that numbers have in common when they are equal, however they are written;
-// "": the value is not a number.
-func (v value) numeral() string {
-	if _, is := Number(v.text); !is || v.flag || v.quoted {
+// Numeral returns a text that numbers have in common when they are equal, however they are written;
+// "": it is not a number.
+func Numeral(text string) string {
+	if _, is := Number(text); !is {
 		return ""
 	}
-	d, problem := parseDecimal(v.text)
+	d, problem := parseDecimal(text)
 	if problem != "" {
 		return ""
 	}
@@ -26,6 +26,14 @@ func (v value) numeral() string {
 		return "0"
 	}
 	return fmt.Sprintf("%se-%d", digits, places)
+}
+
+// numeral is Numeral; "": the value is not a number.
+func (v value) numeral() string {
+	if v.flag || v.quoted {
+		return ""
+	}
+	return Numeral(v.text)
 }
 
 // spellings finds numbers of one parameter that are equal and are written in different ways.

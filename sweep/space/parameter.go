@@ -109,15 +109,6 @@ func (p Parameter) Kind() Kind {
 	}
 }
 
-// Interval returns the interval with the operands as they were written, "[5,20,5)", or "" for other
-// kinds.
-func (p Parameter) Interval() string {
-	if p.p.span == nil {
-		return ""
-	}
-	return bracket(p.p.span.operands)
-}
-
 // Value returns value i as an assignment. It panics unless 0 <= i < Len.
 func (p Parameter) Value(i int64) Assignment {
 	if i < 0 || i >= p.Len() {
@@ -140,8 +131,7 @@ func shownOf(n int64, text func(i int64) string) (all []string) {
 	return all
 }
 
-// String is one line for people: "epoch: 5, 10, 15 (interval [5,20,5))". It names the first and the
-// last of many values.
+// String is one line for people: "epoch: 5, 10, 15". It names the first and the last of many values.
 func (p Parameter) String() string {
 	n := p.Len()
 	line := show(p.Name()) + ": " + strings.Join(shownOf(n, func(i int64) string {
@@ -151,15 +141,8 @@ func (p Parameter) String() string {
 		}
 		return show(v.Value)
 	}), ", ")
-	var about []string
 	if n > shown {
-		about = append(about, strconv.FormatInt(n, 10)+" values")
-	}
-	if p.Kind() == Interval {
-		about = append(about, "interval "+p.Interval())
-	}
-	if len(about) > 0 {
-		line += " (" + strings.Join(about, ", ") + ")"
+		line += " (" + strconv.FormatInt(n, 10) + " values)"
 	}
 	return line
 }

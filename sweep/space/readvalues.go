@@ -1,6 +1,7 @@
 package space
 
 import (
+	"fmt"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -133,14 +134,41 @@ func (r *reader) list(e entry, n *yaml.Node) (values []value, ok bool) {
 	}
 	ok = true
 	values = make([]value, 0, len(n.Content))
+	nodes := make([]*yaml.Node, 0, len(n.Content)) // of the values
 	for _, element := range n.Content {
-		v, good := r.element(entry{Name: e.Name, Key: e.Key, Value: element})
-		values, ok = append(values, v), ok && good
+		all, good := r.elements(entry{Name: e.Name, Key: e.Key, Value: element})
+		values, ok = append(values, all...), ok && good
+		for range all {
+			nodes = append(nodes, element)
+		}
 	}
 	if ok {
-		r.noteList(e, n, values)
+		r.noteList(e, nodes, values)
 	}
 	return values, ok
+}
+
+// elements reads an element of a list: one value, or the whole numbers FROM..TO.
+func (r *reader) elements(e entry) ([]value, bool) {
+	n := yamlfile.Target(e.Value)
+	if !isSpan(n) {
+		v, ok := r.element(e)
+		return []value{v}, ok
+	}
+	span, ok := r.wholeNumbers(e, n)
+	if !ok {
+		return nil, false
+	}
+	if span.count > mostRanged {
+		r.fault(e.Value, fmt.Sprintf("%s: %s is %d values, and in a list at most %d are read",
+			show(e.Name), n.Value, span.count, mostRanged), "write it without a list")
+		return nil, false
+	}
+	values := make([]value, span.count)
+	for i := range values {
+		values[i].text = span.value(int64(i))
+	}
+	return values, true
 }
 
 func (r *reader) element(e entry) (value, bool) {
@@ -168,17 +196,17 @@ func (r *reader) element(e entry) (value, bool) {
 
 // noteList notes equal values, numbers that are written in two ways, and a list of both switches
 // and values.
-func (r *reader) noteList(e entry, n *yaml.Node, values []value) {
+func (r *reader) noteList(e entry, nodes []*yaml.Node, values []value) {
 	seen := make(map[value]bool, len(values))
 	switches, written := 0, spellings{}
 	for i, v := range values {
-		r.noteSpelling(n.Content[i], e.Name, written.add(v), v.text)
+		r.noteSpelling(nodes[i], e.Name, written.add(v), v.text)
 		as := value{text: v.text, flag: v.flag}
 		if v.flag {
 			as.text = strings.ToLower(v.text) // True and true are one switch
 		}
 		if seen[as] && !r.distinct { // else it is told of where the others are dropped
-			r.note(n.Content[i], show(e.Name)+": the value "+show(v.text)+
+			r.note(nodes[i], show(e.Name)+": the value "+show(v.text)+
 				" is there twice and stays: its combinations run twice", "")
 		}
 		seen[as] = true

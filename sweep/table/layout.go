@@ -26,13 +26,14 @@ const (
 	worthHost
 	worthDuration
 	worthMetric
+	worthState
 	worthParameter
 	essential
 )
 
 // shownFixed are the columns of every row that people look for.
 var shownFixed = map[string]worth{
-	"id": essential, stateColumn: essential, "host": worthHost, "gpus": worthGPUs,
+	"id": essential, stateColumn: worthState, "host": worthHost, "gpus": worthGPUs,
 	"attempts": worthAttempts,
 	"started":  worthStarted, "duration": worthDuration, "exit_code": worthExitCode,
 	"reason":   worthReason,

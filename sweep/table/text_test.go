@@ -40,29 +40,30 @@ not shown: attempts, started, exit_code, reason (see --csv, --json or a wider
 `, 40: `
 same for all: sweep=run_training-7
   gpu=-1
-index  state        lr    accuracy
-   12  succeeded  0.01    0.951234
-    3  succeeded  1e-3         nan
-    4  succeeded   0.1  no metrics
-    5  failed      0.1           -
-    6  pending     0.1           -
-not shown: batchsize, loss, attempts,
-  host, started, duration, exit_code,
-  reason (see --csv, --json or a wider
+index    lr  batchsize    accuracy
+   12  0.01        100    0.951234
+    3  1e-3        100         nan
+    4   0.1         20  no metrics
+    5   0.1        100           -
+    6   0.1          1           -
+not shown: state, loss, attempts, host,
+  started, duration, exit_code, reason
+  (see --csv, --json or a wider
   terminal)
 `, 20: `
 same for all: sweep=run_training-7
   gpu=-1
-index  state   accur…
-   12  succe…  0.951…
-    3  succe…     nan
-    4  succe…  no me…
-    5  failed       -
-    6  pendi…       -
-not shown: lr,
-  batchsize, loss,
-  attempts, host,
-  started, duration,
+index    accuracy
+   12    0.951234
+    3         nan
+    4  no metrics
+    5           -
+    6           -
+not shown: state,
+  lr, batchsize,
+  loss, attempts,
+  host, started,
+  duration,
   exit_code, reason
   (see --csv, --json
   or a wider

@@ -41,8 +41,8 @@ func (s *scheduler) releaseKeptGPUs() {
 	}
 }
 
-// leftOn returns who keeps a device, for people: a process that does not end, of an attempt that
-// has ended; "": nobody does.
+// leftOn describes, in a message for people, the process that still uses a device after its attempt
+// has ended; "" if there is none.
 func (p *gpuPool) leftOn(uuid string) (who string) {
 	for k, names := range p.unkillable {
 		if len(names) == 0 || !slices.ContainsFunc(p.given[k].Devices,

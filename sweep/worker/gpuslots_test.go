@@ -7,8 +7,8 @@ import (
 	"mlframework/sweep/worker"
 )
 
-// Attempts with GPUs run beside those that have all slots, if nobody chose the slots, and take one
-// if somebody did.
+// With the default number of slots, attempts with GPUs run in addition to those in the slots. With
+// --slots, each of them takes a slot.
 func TestSlotsOfAttemptsWithGPUs(t *testing.T) {
 	onCards(t, gpus(gpu(0), gpu(1), gpu(2)), func(t *testing.T, s *site, _ *cards, p *programs) {
 		free := each(4, 5, 6)

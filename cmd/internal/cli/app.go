@@ -28,7 +28,7 @@ func Run(ctx context.Context, app *cli.App, commandHelp string, args []string,
 	action := app.Action
 	app.Action = func(ctx *cli.Context) error {
 		if ctx.Bool("version") {
-			_, err := fmt.Fprintln(app.Writer, Version())
+			_, err := fmt.Fprintln(app.Writer, app.Name, Version())
 			return err
 		}
 		return action(ctx)

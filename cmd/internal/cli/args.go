@@ -60,6 +60,9 @@ func UnknownCommand(of, word string, commands []*cli.Command) error {
 	return Wrong(remedy, "unknown command %q for %q", word, of)
 }
 
+// NamesCommand reports whether a command line, without the name of the program, names a subcommand.
+func NamesCommand(app *cli.App, args []string) bool { return len(commandOf(app, args).path) > 0 }
+
 // chosen is the command that a command line names: the app, or path, the outermost first.
 type chosen struct {
 	app   *cli.App

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/argv"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/fault"
+	"mlframework/sweep/task"
+)
+
+// checkProgram refuses a new sweep whose program or script does not exist: all of its tasks would
+// fail. Programs of other machines are not checked.
+func (p *project) checkProgram(at location) error {
+	w, found := p.missingProgram(at)
+	switch {
+	case !found:
+		return nil
+	case p.typed:
+		return cli.Wrong(w.Remedy, "%s", w.Text)
+	}
+	return fault.List{p.placed(w)}
+}
+
+// missingProgram returns what is wrong with the command if its program or its script does not
+// exist.
+func (p *project) missingProgram(at location) (w argv.Problem, found bool) {
+	command := p.task.Command
+	name := command[0]
+	switch {
+	case task.HasPlaceholders(name):
+	case strings.Contains(name, "/"):
+		if w, found = p.missingFile(at, 0); found {
+			return w, true
+		}
+	case at == inFolder && !p.setsPath():
+		if _, err := exec.LookPath(name); err != nil && !errors.Is(err, exec.ErrDot) {
+			w = argv.Problem{At: "command[0]", Text: "there is no program " + name + " in PATH",
+				Remedy: "check its spelling, or name it with its path"}
+			if near := fault.Nearest(name, programs()); near != "" && len(name) > 3 {
+				w.Remedy = "did you mean " + near + "?"
+			} else if exists(filepath.Join(p.dir, p.task.Workdir, name)) {
+				w.Remedy = "for the file in the project write ./" + name
+			}
+			return w, true
+		}
+	}
+	if i := definition.ScriptIndex(command); i > 0 {
+		return p.missingFile(at, i)
+	}
+	return argv.Problem{}, false
+}
+
+// setsPath reports whether tasks get a PATH of tasks.yml.
+func (p *project) setsPath() bool {
+	return slices.ContainsFunc(slices.Concat(p.file.Env, p.task.Env),
+		func(v definition.Variable) bool { return v.Name == "PATH" })
+}
+
+// missingFile returns what is wrong with a word of the command that names a file, if there is none.
+func (p *project) missingFile(at location, i int) (w argv.Problem, found bool) {
+	name := p.task.Command[i]
+	w = argv.Problem{At: fmt.Sprintf("command[%d]", i)}
+	if filepath.IsAbs(name) {
+		w.Text, w.Remedy = "there is no "+name, "check its spelling"
+		return w, at == inFolder && !exists(name)
+	}
+	inProject := path.Join(p.task.Workdir, name)
+	file := filepath.Join(p.dir, filepath.FromSlash(inProject))
+	if exists(file) || linked(p.record("").Recipe, inProject) {
+		return w, false
+	}
+	w.Text = "there is no " + inProject + " in the project"
+	w.Remedy = "check its spelling; paths are relative to the project's folder"
+	if p.typed {
+		w.Text = "there is no " + inProject + " in this folder"
+		if p.named != "." {
+			w.Text = "there is no " + inProject + " in " + cli.Visible(p.named)
+		}
+		w.Remedy = "go to its project's folder, or name that with -d"
+	} else if p.task.Workdir != "" && exists(filepath.Join(p.dir, filepath.FromSlash(name))) {
+		w.Remedy = "the command runs in workdir: " + p.task.Workdir
+	}
+	if near := fault.Nearest(path.Base(name), filesIn(filepath.Dir(file))); near != "" {
+		w.Remedy = "did you mean " + path.Join(path.Dir(name), near) + "?"
+	}
+	return w, true
+}
+
+// programs lists the names in PATH.
+func programs() (names []string) {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		names = append(names, filesIn(dir)...)
+	}
+	return names
+}
+
+// filesIn lists the names of files in a folder; those of one that cannot be read are none.
+func filesIn(dir string) (names []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
