@@ -41,7 +41,8 @@ OPTIONS (before or after NAME):
 {{options .VisibleFlags}}
 In a folder with a config.yml (infrainit writes it), commands use its cluster.
 In other folders, and with --local, they use this machine: the store is
-.mlframework and outputs are in outputs, both in the current folder.
+.mlframework and outputs are in outputs, both in the project's folder. Commands
+find it from the folders below it, too.
 --master SOCKET, or the variable ` + masterVariable + `, selects a master on
 this machine instead.
 
@@ -67,13 +68,17 @@ func (c *command) app() *cliv2.App {
 
 // commands returns all commands, in the order of the help.
 func (c *command) commands() []*cliv2.Command {
-	return []*cliv2.Command{
+	all := []*cliv2.Command{
 		c.listCommand(), c.showCommand(), c.followCommand(), c.waitCommand(), c.logsCommand(),
 		c.resultsCommand(), c.fetchCommand(), c.cancelCommand(), c.pauseCommand(),
 		c.resumeCommand(), c.retryCommand(), c.extendCommand(), c.priorityCommand(),
 		c.workersCommand(), c.brokerCommand(), c.testMetricsCommand(), c.initCommand(),
-		c.monitorCommand(), c.runnerCommand(),
+		c.monitorCommand(),
 	}
+	for _, one := range all {
+		one.Before = c.useStore
+	}
+	return append(all, c.runnerCommand())
 }
 
 // reserved are the names that no definition may have.

@@ -4,7 +4,6 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/cmd/run-tasks/local"
 )
 
 // Arguments as usage lines show them.
@@ -106,7 +105,7 @@ func (c *command) fetchCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "fetch", ArgsUsage: sweepOrTask, Action: c.fetch,
 		Usage: "copy the outputs of tasks into a folder",
 		Flags: append(locationFlags(),
-			&cliv2.StringFlag{Name: "to", Value: local.OutputFolder,
+			&cliv2.StringFlag{Name: "to", Value: "outputs",
 				DefaultText: "outputs; required on this machine",
 				Usage:       "copy into `FOLDER`"},
 			&cliv2.StringSliceFlag{Name: "files", DefaultText: "all",

@@ -83,7 +83,7 @@ func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
 	if err != nil {
 		return projectError(err)
 	}
-	_, err = os.Stat(filepath.Join(local.StoreFolder, store.File))
+	_, err = os.Stat(filepath.Join(local.StoreFolder(), store.File))
 	if locationOf(ctx) == inFolder && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -115,7 +115,7 @@ func revisionsOf(ctx context.Context, src source) (string, error) {
 	m, isRemote := src.(*remote)
 	switch {
 	case !isRemote:
-		return local.RevisionsFolder, nil
+		return local.RevisionsFolder(), nil
 	case m.cluster != nil:
 		return "", nil
 	}

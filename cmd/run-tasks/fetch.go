@@ -163,14 +163,14 @@ func checkFetch(ctx *cliv2.Context) (t target, err error) {
 			"fetch needs a cluster of config.yml, or a sweep of this machine")
 	case at == inFolder && !ctx.IsSet("to"):
 		return t, cli.Wrong("run-tasks fetch --to FOLDER copies them",
-			"on this machine the outputs are in %s%c already", local.OutputFolder,
+			"on this machine the outputs are in %s%c already", local.OutputFolder(),
 			filepath.Separator)
 	case ctx.String("to") == "":
 		return t, cli.Wrong("--to . is the current folder", "--to is empty")
-	case at == inFolder && within(ctx.String("to"), local.StoreFolder):
+	case at == inFolder && within(ctx.String("to"), local.StoreFolder()):
 		return t, cli.Wrong("name another folder", "%s is where run-tasks keeps its sweeps",
 			cli.Visible(ctx.String("to")))
-	case at == inFolder && within(ctx.String("to"), local.OutputFolder):
+	case at == inFolder && within(ctx.String("to"), local.OutputFolder()):
 		return t, cli.Wrong("name another folder", "%s is where the tasks' outputs are",
 			cli.Visible(ctx.String("to")))
 	}

@@ -58,7 +58,7 @@ func fetchHere(
 			Files: w.Files, Without: w.Revisions, Dir: to,
 			Confirm: func(s filesync.FetchSize) error { return s.Check(to, large) },
 			Own: &filesync.Folders{
-				Outputs: local.OutputFolder, Revisions: local.RevisionsFolder}})
+				Outputs: local.OutputFolder(), Revisions: local.RevisionsFolder()}})
 		done = append(done, infra.Fetched{Host: host, Fetched: f})
 		if err != nil {
 			break

@@ -57,7 +57,7 @@ func (h *localFolder) abandon() {
 	h.attached = nil
 }
 
-func (*localFolder) folder(sweep string) string { return filepath.Join(local.OutputFolder, sweep) }
+func (*localFolder) folder(sweep string) string { return filepath.Join(local.OutputFolder(), sweep) }
 
 // act asks the runner of this folder, which is started for it if there is none.
 func (h *localFolder) act(ctx context.Context, do func(*api.Client) error) error {

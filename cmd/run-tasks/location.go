@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -64,8 +65,8 @@ func (c *command) checkLocation(ctx *cliv2.Context, name string) error {
 	if !presumed(ctx) {
 		return nil
 	}
-	dir := ctx.String("d")
-	if !exists(filepath.Join(dir, definition.FileName)) {
+	dir := projectFolder(ctx)
+	if !hasProject(dir) {
 		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {
 			return nil // a command was meant: who reads the project says so
 		}
@@ -99,7 +100,7 @@ func exists(path string) bool {
 // noteLocation says that the first sweep of a folder runs here where nothing says so.
 func noteLocation(ctx *cliv2.Context, p *project) {
 	if presumed(ctx) && !ctx.Bool("quiet") && !ctx.Bool("json") &&
-		!exists(filepath.Join(local.StoreFolder, store.File)) {
+		!exists(filepath.Join(local.StoreFolder(), store.File)) {
 		p.notes = slices.Insert(p.notes, 0, fmt.Sprintf("running on this machine (no %s in this "+
 			"folder); infrainit sets up a cluster", config.FileName))
 	}
@@ -109,7 +110,7 @@ func noteLocation(ctx *cliv2.Context, p *project) {
 func (c *command) nameFolder(ctx *cliv2.Context) {
 	_, err := os.Stat(config.FileName)
 	if ctx.Bool("local") && (err == nil || os.Getenv(masterVariable) != "") {
-		c.self = "run-tasks --local"
+		c.self = strings.Replace(c.self, "run-tasks", "run-tasks --local", 1)
 	}
 }
 
@@ -125,11 +126,11 @@ func (c *command) dial(ctx *cliv2.Context) (*remote, error) {
 	return c.newRemote(named(api.Dial(socket))), nil
 }
 
-// projectOf is the project's folder: -d, else that of config.yml for a cluster, else the current
-// one.
+// projectOf is the project's folder: -d, else that of config.yml for a cluster, else the nearest
+// folder with a project.
 func (c *command) projectOf(ctx *cliv2.Context) string {
 	if locationOf(ctx) != inCluster || ctx.IsSet("d") {
-		return ctx.String("d")
+		return projectFolder(ctx)
 	}
 	saved, _, err := config.Load(cli.FileSource(ctx))
 	if err != nil || saved.Options.Project == "" { // dialling says what is wrong with it

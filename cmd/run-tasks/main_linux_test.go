@@ -29,6 +29,10 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(masterFolder); dir != "" {
 		os.Exit(serveMaster(dir))
 	}
+	// Most tests have a project in a folder of its own below the one that they look at.
+	if err := os.Setenv("MLFRAMEWORK_STORE", "."); err != nil {
+		panic(err)
+	}
 	if signal.Ignored(syscall.SIGHUP) { // under nohup: programs that tests start would ignore it, too
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
@@ -85,6 +89,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("TFEVENTS", events)
+			e.Setenv("MLFRAMEWORK_STORE", ".") // see TestMain
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 			// GPUs have the same UUIDs in all scripts
 			locks := filepath.Join(e.WorkDir, ".gpu-locks")

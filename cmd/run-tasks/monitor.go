@@ -20,7 +20,6 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/sweep/api"
-	"mlframework/sweep/definition"
 	"mlframework/sweep/monitor"
 )
 
@@ -86,7 +85,8 @@ func (c *command) monitor(ctx *cliv2.Context) error {
 // monitorFolder serves the pages of this folder. Its runner, which they ask, does not end before
 // them.
 func (c *command) monitorFolder(work context.Context, p pages, options []string) error {
-	if !exists(definition.FileName) && !exists(local.StoreFolder) {
+	folder := filepath.Dir(local.StoreFolder())
+	if !hasProject(folder) && !local.HasStore(folder) {
 		return noSweep()
 	}
 	attached, err := c.attach(work, options)
@@ -100,11 +100,11 @@ func (c *command) monitorFolder(work context.Context, p pages, options []string)
 		c.keepRunner(ctx, attached, options)
 	}()
 	defer func() { stop(); <-kept }()
-	dir, err := os.Getwd()
+	dir, err := filepath.Abs(folder)
 	if err != nil {
 		return err
 	}
-	p.master, p.state = c.runnerClient(), filepath.Join(local.StoreFolder, "monitor")
+	p.master, p.state = c.runnerClient(), filepath.Join(local.StoreFolder(), "monitor")
 	p.name, p.of = hostName(filepath.Base(dir)), dir
 	return c.serve(work, p)
 }

@@ -23,8 +23,7 @@ func flagMaster() cliv2.Flag {
 
 // locationFlags returns the options that say whose sweeps a command is about.
 func locationFlags() []cliv2.Flag {
-	return []cliv2.Flag{flagLocal(), cli.ConfigFlag(),
-		flagMaster()}
+	return []cliv2.Flag{flagLocal(), flagStore(), cli.ConfigFlag(), flagMaster()}
 }
 
 func flagProject() cliv2.Flag {

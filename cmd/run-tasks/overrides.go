@@ -52,7 +52,7 @@ func strayAfter(ctx *cliv2.Context, name, arg string) error {
 	if ctx.App.Command(ctx.Command.Name) != nil {
 		return stray(arg)
 	}
-	if file, _, err := definition.Load(ctx.String("d"), nil); err == nil {
+	if file, _, err := definition.Load(projectFolder(ctx), nil); err == nil {
 		if _, unknown := file.Task(name); unknown == nil {
 			return stray(arg)
 		}

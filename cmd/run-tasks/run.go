@@ -55,6 +55,7 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		}
 	}
 	at := locationOf(ctx)
+	c.useNewStore(ctx)
 	switch {
 	case ctx.Bool("dry-run"):
 		return c.dryRun(ctx, name, change)

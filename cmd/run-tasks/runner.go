@@ -60,6 +60,9 @@ func (c *command) runner(ctx *cliv2.Context) error {
 
 // attach attaches to the runner of this folder, and opens the folder's store.
 func (c *command) attach(ctx context.Context, options []string) (*localFolder, error) {
+	if err := local.Prepare(); err != nil {
+		return nil, err
+	}
 	client := c.runnerClient()
 	attached, err := local.Attach(ctx, client, options,
 		func(text string) { fmt.Fprint(c.messages, text) })

@@ -30,7 +30,7 @@ func (c *command) testMetrics(ctx *cliv2.Context) error {
 		return cli.Wrong("run-tasks test-metrics NAME SWEEP/INDEX, or < FILE",
 			"missing argument: NAME")
 	}
-	dir := ctx.String("d")
+	dir := projectFolder(ctx)
 	var src source
 	var t api.Task
 	if of != "" {

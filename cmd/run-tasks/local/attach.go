@@ -30,14 +30,11 @@ const mostStarts = 5
 // Attached is a client that is attached to the runner of the current folder. Leave it at the end.
 type Attached struct{ *api.Attachment }
 
-// Attach attaches a client made by [Dial] to the runner of the current folder, and starts one, with
-// options of the command [RunnerCommand], if there is none. What the runner logs from now on is
-// passed to print, from another goroutine.
+// Attach attaches a client, made by [Dial] after [Prepare], to the runner of the folder, and starts
+// one, with options of the command [RunnerCommand], if there is none. What the runner logs from now
+// on is passed to print, from another goroutine.
 func Attach(ctx context.Context, client *api.Client, options []string,
 	print func(text string)) (*Attached, error) {
-	if err := makeFolders(); err != nil {
-		return nil, storeError(err)
-	}
 	a, err := attach(ctx, client, options, print)
 	if err != nil {
 		return nil, err
@@ -195,9 +192,9 @@ func startRunner(ctx context.Context, options []string) error {
 	}
 	defer out.Close()
 	if err := syscall.Flock(int(log.Fd()), syscall.LOCK_SH); err != nil { // see runs
-		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("lock %s: %w", LogFile, err)}
+		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("lock %s: %w", LogFile(), err)}
 	}
-	err = process.StartDetached(append([]string{RunnerCommand}, options...), in, log)
+	err = process.StartDetached(root, append([]string{RunnerCommand}, options...), in, log)
 	_ = in.Close() // it has its own
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
@@ -213,7 +210,7 @@ func startRunner(ctx context.Context, options []string) error {
 	}
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the process that runs the tasks "+
-			"ended at its start: %s", strings.TrimSpace(line)), Remedy: "see " + LogFile}
+			"ended at its start: %s", strings.TrimSpace(line)), Remedy: "see " + LogFile()}
 	}
 	return said.err()
 }

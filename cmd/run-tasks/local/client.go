@@ -10,7 +10,7 @@ import (
 
 // Alive reports whether a runner of this folder can be asked.
 func Alive() bool {
-	conn, err := net.Dial("unix", socketPath)
+	conn, err := net.Dial("unix", socketPath())
 	if err != nil {
 		return false
 	}
@@ -20,7 +20,7 @@ func Alive() bool {
 
 // Holder returns what the runner of this folder says of itself; "" where there is none, or that
 // cannot be told.
-func Holder() string { return worker.Holder(worker.FolderLock(OutputFolder)) }
+func Holder() string { return worker.Holder(worker.FolderLock(OutputFolder())) }
 
 // Gone waits for the end of a runner, by what Holder returned, that has cut the connection; a process
 // that dies is reachable for a moment. It reports whether it is gone.
@@ -35,4 +35,4 @@ func Gone(holder string) bool {
 }
 
 // Dial returns a client of the runner of this folder, whichever process that is when it is asked.
-func Dial() *api.Client { return api.DialAs("the runner of this folder", socketPath) }
+func Dial() *api.Client { return api.DialAs("the runner of this folder", socketPath()) }

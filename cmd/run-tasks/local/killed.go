@@ -52,7 +52,7 @@ func CorrectKilled(r *store.Reader) func(context.Context, *core.Head) error {
 // settle writes down the end of a run that was killed; false when another process has the store, or
 // it was removed.
 func settle(ctx context.Context) (settled bool, err error) {
-	if _, err := os.Stat(filepath.Join(StoreFolder, store.File)); err != nil {
+	if _, err := os.Stat(filepath.Join(StoreFolder(), store.File)); err != nil {
 		return false, nil
 	}
 	s, err := openForSettling(ctx)
@@ -71,7 +71,7 @@ func openForSettling(ctx context.Context) (s *store.Store, err error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(time.Second); ; {
-		s, err = store.Open(ctx, StoreFolder, "run-tasks")
+		s, err = store.Open(ctx, StoreFolder(), "run-tasks")
 		_, inUse := errors.AsType[*store.InUse](err)
 		if !inUse || Alive() || time.Now().After(end) {
 			return s, err

@@ -4,13 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 )
-
-// LogFile is the log of the runners of the current folder.
-var LogFile = filepath.Join(StoreFolder, "runner.log")
 
 // maxLog is the size from which on a log is begun anew.
 const maxLog = 1 << 20
@@ -18,16 +14,16 @@ const maxLog = 1 << 20
 // openLog opens the log for a new runner.
 func openLog() (*os.File, error) {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
-	if info, err := os.Stat(LogFile); err == nil && info.Size() > maxLog {
+	if info, err := os.Stat(LogFile()); err == nil && info.Size() > maxLog {
 		flags |= os.O_TRUNC
 	}
-	return os.OpenFile(LogFile, flags, 0o600)
+	return os.OpenFile(LogFile(), flags, 0o600)
 }
 
 // runs reports whether a process of a runner of this folder lives: both have the log open, with the
 // lock that startRunner put on it.
 func runs() bool {
-	log, err := os.Open(LogFile)
+	log, err := os.Open(LogFile())
 	if err != nil {
 		return false
 	}

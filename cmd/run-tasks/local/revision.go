@@ -13,7 +13,7 @@ import (
 
 // RevisionFolder returns the folder with the files of a revision.
 func RevisionFolder(revision string) (string, error) {
-	folder, err := filepath.Abs(filepath.Join(RevisionsFolder, revision))
+	folder, err := filepath.Abs(filepath.Join(RevisionsFolder(), revision))
 	if err != nil {
 		return "", err
 	}
@@ -27,7 +27,7 @@ func RevisionFolder(revision string) (string, error) {
 // has not changed since. It does nothing if they are right, as after another revision, with which
 // they share files, was made anew.
 func (r *Runner) remake(ctx context.Context, revision string) error {
-	m, err := projects.Scan(ctx, filepath.Join(RevisionsFolder, revision),
+	m, err := projects.Scan(ctx, filepath.Join(RevisionsFolder(), revision),
 		projects.Options{Snapshot: true})
 	if err == nil && m.Revision() == revision {
 		return nil
@@ -51,7 +51,7 @@ func (r *Runner) remake(ctx context.Context, revision string) error {
 				s.Outline.Project)
 			continue
 		}
-		return projects.Rebuild(ctx, m, RevisionsFolder)
+		return projects.Rebuild(ctx, m, RevisionsFolder())
 	}
 	return err
 }

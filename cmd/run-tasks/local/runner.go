@@ -151,7 +151,7 @@ func start(ctx context.Context) (r *Runner, err error) {
 	if err := makeFolders(); err != nil {
 		return nil, storeError(err)
 	}
-	if r.store, err = store.Open(ctx, StoreFolder, "run-tasks "+name); err != nil {
+	if r.store, err = store.Open(ctx, StoreFolder(), "run-tasks "+name); err != nil {
 		return nil, storeError(err)
 	}
 	if r.store.Slow != "" {
@@ -175,7 +175,7 @@ func start(ctx context.Context) (r *Runner, err error) {
 func (r *Runner) holdOutputs(name string) (err error) {
 	holder := fmt.Sprintf("run-tasks %s (pid %d, since %s)", name, os.Getpid(),
 		time.Now().Format(time.DateTime))
-	r.outputs, err = worker.Acquire(r.ctx, worker.FolderLock(OutputFolder), holder)
+	r.outputs, err = worker.Acquire(r.ctx, worker.FolderLock(OutputFolder()), holder)
 	inUse, ok := errors.AsType[*worker.InUse](err)
 	if !ok {
 		return nil
@@ -188,7 +188,7 @@ func (r *Runner) holdOutputs(name string) (err error) {
 // endLeftovers ends what an earlier run of this folder left, of which both processes were killed at
 // once.
 func (r *Runner) endLeftovers() error {
-	outputs, err := filepath.Abs(OutputFolder)
+	outputs, err := filepath.Abs(OutputFolder())
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (r *Runner) start() (err error) {
 		return err
 	}
 	r.master = master.New(master.Options{Store: r.store, Queue: r.queue, Log: r.log, Local: true})
-	listener, err := server.Listen(socketPath)
+	listener, err := server.Listen(socketPath())
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (r *Runner) start() (err error) {
 
 // work starts the worker, which runs so many tasks at a time.
 func (r *Runner) work(slots int, busy cli.GPUBusy) error {
-	outputs, err := filepath.Abs(OutputFolder)
+	outputs, err := filepath.Abs(OutputFolder())
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/run-tasks/local"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/human"
+)
+
+// storeVariable names the folder whose sweeps commands are about, as --store does.
+const storeVariable = "MLFRAMEWORK_STORE"
+
+func flagStore() cliv2.Flag {
+	return &cliv2.StringFlag{Name: "store", EnvVars: []string{storeVariable},
+		DefaultText: "the project's",
+		Usage:       "on this machine: keep sweeps and outputs in `FOLDER`"}
+}
+
+// useStore finds the folder whose sweeps a command about existing sweeps is about: the one that
+// --store names, or the nearest that has sweeps or a project, from the current one upwards. If that
+// has no sweeps, it is the one that -d names.
+func (c *command) useStore(ctx *cliv2.Context) error {
+	if locationOf(ctx) != inFolder {
+		return nil
+	}
+	folder := ctx.String("store")
+	if folder == "" {
+		folder = nearestStore()
+		if named := ctx.String("d"); ctx.IsSet("d") && named != "" && !local.HasStore(folder) {
+			folder = named
+		}
+	}
+	c.use(folder)
+	return nil
+}
+
+// use makes a folder the one whose sweeps this command is about. Hints name it where commands would
+// not find it.
+func (c *command) use(folder string) {
+	local.Use(folder)
+	found := os.Getenv(storeVariable)
+	if found == "" {
+		found = nearestStore()
+	}
+	if !samePath(folder, found) {
+		c.self = "run-tasks --store " + human.CommandLine([]string{folder})
+	}
+}
+
+// nearestStore is the folder whose sweeps commands are about that name none.
+func nearestStore() string {
+	return nearest(func(dir string) bool { return local.HasStore(dir) || hasProject(dir) })
+}
+
+// samePath reports whether two paths lead to the same folder.
+func samePath(a, b string) bool {
+	one, err := filepath.Abs(a)
+	if err != nil {
+		return false
+	}
+	other, err := filepath.Abs(b)
+	return err == nil && one == other
+}
+
+// useNewStore finds the folder that keeps a new sweep: the one that --store names, or that of its
+// project.
+func (c *command) useNewStore(ctx *cliv2.Context) {
+	if locationOf(ctx) != inFolder {
+		return
+	}
+	folder := ctx.String("store")
+	switch {
+	case folder != "":
+	case c.argv != nil:
+		folder = ctx.String("d")
+	default:
+		folder = projectFolder(ctx)
+	}
+	c.use(folder)
+	if ctx.String("store") == "" && local.HasStore(".") && !samePath(folder, ".") {
+		c.print([]string{"new sweeps of this project are kept in " + folder + "; `run-tasks --store . " +
+			"ls` lists those of the current folder"})
+	}
+}
+
+// projectFolder is the folder that -d names, or the nearest with a project, from the current one
+// upwards; the current one if there is none.
+func projectFolder(ctx *cliv2.Context) string {
+	if ctx.IsSet("d") {
+		return ctx.String("d")
+	}
+	return nearest(hasProject)
+}
+
+func hasProject(dir string) bool { return exists(filepath.Join(dir, definition.FileName)) }
+
+// nearest returns the nearest folder, from the current one upwards, that has something, as a path
+// relative to the current folder; ".", if there is none. It does not look above the user's home.
+func nearest(has func(dir string) bool) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	home, _ := os.UserHomeDir()
+	for dir, path := here, "."; ; dir, path = filepath.Dir(dir), filepath.Join(path, "..") {
+		if has(path) {
+			return path
+		}
+		if dir == home || dir == filepath.Dir(dir) {
+			return "."
+		}
+	}
+}
