@@ -117,39 +117,6 @@ func TestWhereABrowserFindsTheMonitor(t *testing.T) {
 	}
 }
 
-// Browsers resolve names below localhost to both loopback addresses: another user must not get one
-// of them.
-func TestTheTunnelHasBothAddresses(t *testing.T) {
-	t.Parallel()
-	first, err := listen(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closeAll(first)
-	six, err := net.Listen("tcp6", "[::1]:0")
-	if err != nil {
-		t.Skip("there is no IPv6")
-	}
-	defer six.Close()
-	if len(first) != 2 || port(first[0]) != port(first[1]) {
-		t.Errorf("listens at %d addresses", len(first))
-	}
-	if all, err := listenAt(t.Context(), port(six)); err == nil {
-		closeAll(all)
-		t.Error("it takes a port that is in use on ::1")
-	}
-	again, err := listen(t.Context())
-	if err != nil || port(again[0]) == port(first[0]) {
-		t.Errorf("%v, %v", again, err)
-	}
-	closeAll(again)
-}
-
-func port(l net.Listener) string {
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
-
 // What a container prints is shown as a link only if it leads to the monitor.
 func TestALinkLeadsToTheMonitor(t *testing.T) {
 	t.Parallel()

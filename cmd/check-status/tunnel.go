@@ -9,15 +9,11 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/infra"
 )
-
-// monitorPort is the port on this machine, unless it is taken.
-const monitorPort = "5555"
 
 // tunnel lets a browser on this machine reach the monitor until ctx ends, and prints a link that
 // logs in.
@@ -32,11 +28,11 @@ func (c *command) tunnel(ctx context.Context, cluster *infra.Cluster) error {
 			Remedy: "check-status --logs monitor shows what it says"}
 	}
 	_ = conn.Close() // it only shows that the monitor can be reached
-	listeners, err := listen(ctx)
+	listeners, err := cli.ListenLoopback(ctx)
 	if err != nil {
 		return fmt.Errorf("listen for a browser: %w", err)
 	}
-	defer closeAll(listeners) // also when run is not reached
+	defer cli.CloseAll(listeners) // also when run is not reached
 	address := listeners[0].Addr().String()
 	at, fallback := pages(cluster.Name(), address, cluster.Record.Exposed)
 	said, err := cluster.LoginLink(first, at)
@@ -63,17 +59,13 @@ func (c *command) tunnel(ctx context.Context, cluster *infra.Cluster) error {
 	return f.run(ctx, listeners, cluster.Done())
 }
 
-// pages returns where a browser finds the monitor. page has a host name that the browser uses for
-// nothing else, so that no other program on this machine is sent its cookies. fallback has the
-// address, for browsers that do not resolve names below localhost. The certificate of a monitor
-// with TLS has no such names: then page has the address, and fallback is "".
+// pages returns where a browser finds the monitor, as [cli.Pages] does. The certificate of a monitor
+// with TLS has no names below localhost: then page has the address, and fallback is "".
 func pages(cluster, address string, secure bool) (page, fallback string) {
 	if secure { // it speaks TLS on its only port
 		return "https://" + address + "/", ""
 	}
-	_, port, _ := net.SplitHostPort(address) // of a listener
-	page = "http://" + cluster + ".localhost:" + port + "/"
-	return page, "http://" + address + "/"
+	return cli.Pages(cluster, address)
 }
 
 // loginCode is the code of a link, as the monitor makes it.
@@ -85,42 +77,6 @@ var loginCode = regexp.MustCompile(`^[A-Z2-7]{26,64}$`)
 func checkedLink(said, page string) (link string, ok bool) {
 	code, ok := strings.CutPrefix(said, page+"login?code=")
 	return said, ok && loginCode.MatchString(code)
-}
-
-// listen takes monitorPort, or a free port if that is taken, on every address to which browsers
-// resolve localhost: another user could listen on one that is left out.
-func listen(ctx context.Context) (all []net.Listener, err error) {
-	for _, port := range []string{monitorPort, "0", "0", "0", "0"} {
-		if all, err = listenAt(ctx, port); err == nil {
-			return all, nil
-		}
-	}
-	return nil, err
-}
-
-// listenAt takes a port on 127.0.0.1 and, where there is IPv6, on ::1. The listener on 127.0.0.1 is
-// the first.
-func listenAt(ctx context.Context, port string) ([]net.Listener, error) {
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", port))
-	if err != nil {
-		return nil, err
-	}
-	_, port, _ = net.SplitHostPort(l.Addr().String()) // of a listener
-	l6, err := config.Listen(ctx, "tcp6", net.JoinHostPort("::1", port))
-	switch {
-	case err == nil:
-		return []net.Listener{l, l6}, nil
-	case errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, syscall.EACCES):
-		return nil, errors.Join(err, l.Close())
-	}
-	return []net.Listener{l}, nil // there is no IPv6
-}
-
-func closeAll(listeners []net.Listener) {
-	for _, l := range listeners {
-		_ = l.Close() // it accepts nothing afterwards, even on an error
-	}
 }
 
 // forwarder dials a connection for each one that it accepts, and copies between the two.
@@ -143,7 +99,7 @@ func (f *forwarder) run(ctx context.Context, listeners []net.Listener, gone <-ch
 	for _, l := range listeners {
 		all.Go(func() { accepted <- f.accept(ctx, l, &all) })
 	}
-	defer closeAll(listeners)
+	defer cli.CloseAll(listeners)
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)

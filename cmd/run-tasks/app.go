@@ -45,10 +45,9 @@ In other folders, and with --local, they use this machine: the store is
 --master SOCKET, or the variable ` + masterVariable + `, selects a master on
 this machine instead.
 
-On this machine, a second run-tasks in the same folder joins the first: its
-sweep runs behind the others, on the same slots, and Ctrl-C leaves it running.
-The first process stays until all sweeps are done; if it ends early, the other
-terminal takes over.
+On this machine, Ctrl-C stops the sweep of its terminal, and so does closing the
+terminal; --detach leaves the sweep running in the background. Further sweeps of
+the same folder run behind it, on the same slots.
 
 PARAMETER=VALUE replaces the line PARAMETER: VALUE of the parameters file:
 lr=0.1,0.01 is a list, epoch='[1,5)' an interval. See docs/parameters.md.
@@ -69,10 +68,11 @@ func (c *command) app() *cliv2.App {
 // commands returns all commands, in the order of the help.
 func (c *command) commands() []*cliv2.Command {
 	return []*cliv2.Command{
-		c.listCommand(), c.showCommand(), c.followCommand(), c.logsCommand(), c.resultsCommand(),
-		c.fetchCommand(), c.cancelCommand(), c.pauseCommand(), c.resumeCommand(), c.retryCommand(),
-		c.extendCommand(), c.priorityCommand(), c.workersCommand(), c.brokerCommand(),
-		c.testMetricsCommand(), c.initCommand(),
+		c.listCommand(), c.showCommand(), c.followCommand(), c.waitCommand(), c.logsCommand(),
+		c.resultsCommand(), c.fetchCommand(), c.cancelCommand(), c.pauseCommand(),
+		c.resumeCommand(), c.retryCommand(), c.extendCommand(), c.priorityCommand(),
+		c.workersCommand(), c.brokerCommand(), c.testMetricsCommand(), c.initCommand(),
+		c.monitorCommand(), c.runnerCommand(),
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"mlframework/internal/processtest"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/task"
@@ -387,7 +386,7 @@ func TestAttemptsOfALocalRunAddUp(t *testing.T) {
 		holds()
 	}
 	c := f.start(nil, "--local", "-d", "p", "--slots", "3", "work")
-	ends(c, ", lost: its run was killed", func() { processtest.Kill(t, c.guard(), c.executor()) })
+	ends(c, ", lost: its run was killed", func() { f.killRunner() })
 	c = f.start(nil, "resume", "--slots", "3")
 	ends(c, ", stopped", func() { f.signal(c, syscall.SIGINT) })
 	c = f.start(nil, "resume", "--slots", "3")

@@ -32,7 +32,7 @@ func (c *command) control(ctx *cliv2.Context, do func(context.Context, *api.Clie
 	if err := unended(ctx.Context, src, t); err != nil {
 		return t, after, err
 	}
-	err = src.act(ctx.Context, ctx.Command.Name, func(client *api.Client) (err error) {
+	err = src.act(ctx.Context, func(client *api.Client) (err error) {
 		after, err = do(ctx.Context, client, t)
 		return err
 	})

@@ -51,8 +51,7 @@ func (c *command) problem(err error) error {
 	return err
 }
 
-func removedError(id, how string) error {
+func removedError(id string) error {
 	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store of this folder was removed "+
-		"while %s ran: what it held is lost", id),
-		Remedy: how + "; the outputs stay"}
+		"while %s ran: what it held is lost", id), Remedy: "the outputs stay"}
 }

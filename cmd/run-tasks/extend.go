@@ -89,8 +89,8 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		})
 	}
 	m, _ := src.(*remote)
-	return c.run(ctx, m, launch{name: ctx.Command.Name + " " + s.ID, notes: e.notes,
-		secrets: s.Record.Recipe.Secrets, needs: needOfSweep(s), begin: begin})
+	return c.run(ctx, m, launch{notes: e.notes, secrets: s.Record.Recipe.Secrets,
+		needs: needOfSweep(s), begin: begin})
 }
 
 // readExtension compares what the project's parameters are now, as the overrides of a sweep and a

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/http"
 	"path/filepath"
-	"time"
 
-	"mlframework/cmd/run-tasks/display"
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/projects"
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/listing"
 	"mlframework/sweep/metric"
@@ -23,21 +21,13 @@ import (
 // localFolder answers for the sweeps of this folder: its store, and the process that runs them now.
 type localFolder struct {
 	*listing.Archive
-	reader   *store.Reader // nil: its owner closes it
-	api      *api.Client   // of the runner
-	messages *display.Messages
-	runner   *local.Runner // nil: this process is not the one
-	acted    time.Time     // when something was last asked of the runner
-	holder   string        // who the runner was then
-	last     core.Summary  // what the runner told last of the sweep that is followed
+	reader   *store.Reader
+	command  *command
+	api      *api.Client     // of the runner
+	attached *local.Attached // nil: this process is not attached to the runner
+	idle     bool            // the sweep that was followed was idle when the runner told of it last
+	lost     bool            // the runner ended while it was followed
 }
-
-// note notes when, and of whom, something is asked.
-func (h *localFolder) note() { h.acted, h.holder = time.Now(), local.Holder() }
-
-// unfinished reports whether the runner of the sweep that was followed ended before the sweep was
-// finished, cancelled or paused.
-func (h *localFolder) unfinished() bool { return h.last.State == core.Open || h.last.State == "" }
 
 // openFolder opens the store of this folder for questions.
 func (c *command) openFolder(ctx context.Context) (*localFolder, error) {
@@ -47,43 +37,47 @@ func (c *command) openFolder(ctx context.Context) (*localFolder, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	h := c.newFolder(&listing.Archive{Store: reader, Stands: local.CorrectKilled(reader)})
-	h.reader, h.api.Waiting = reader, c.messages.Note
-	return h, nil
-}
-
-// newFolder returns the folder whose store an archive reads.
-func (c *command) newFolder(a *listing.Archive) *localFolder {
-	return &localFolder{Archive: a, api: named(local.Dial()), messages: c.messages}
+	return &localFolder{
+		Archive: &listing.Archive{Store: reader, Stands: local.CorrectKilled(reader)},
+		reader:  reader, command: c, api: c.runnerClient()}, nil
 }
 
 func (h *localFolder) close() error {
-	h.api.Close()
-	if h.reader == nil {
-		return nil
+	err := h.reader.Close() // else the runner could not tidy up its files
+	if h.attached != nil && h.attached.Leave() {
+		h.command.messages.Note("processes that tasks left behind are being stopped")
 	}
-	return h.reader.Close()
+	h.api.Close()
+	return err
+}
+
+// abandon lets the runner interrupt the sweeps of this client.
+func (h *localFolder) abandon() {
+	h.attached.Close()
+	h.attached = nil
 }
 
 func (*localFolder) folder(sweep string) string { return filepath.Join(local.OutputFolder, sweep) }
 
-// act asks the process that runs this folder; where there is none, this one runs it for that
-// moment. One that begins or ends is waited for.
-func (h *localFolder) act(ctx context.Context, name string, do func(*api.Client) error) error {
-	for {
-		r, err := startRunner(ctx, name, h.messages, storeTime, nil)
-		if err != nil {
-			return err
-		}
-		h.note()
-		err = do(h.api)
-		if r != nil {
-			return r.Close(err)
-		}
-		if !notAsked(err) {
-			return err
+// act asks the runner of this folder, which is started for it if there is none.
+func (h *localFolder) act(ctx context.Context, do func(*api.Client) error) error {
+	at, err := h.command.attach(ctx, nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(at.explain(do(at.api)), at.close())
+}
+
+// explain returns why the runner ended, if a request failed for that.
+func (h *localFolder) explain(err error) error {
+	refusal, refused := errors.AsType[*api.Error](err)
+	_, lost := errors.AsType[*api.Unreachable](err)
+	if refused && refusal.Status >= http.StatusInternalServerError || lost {
+		if why := h.attached.AwaitEnd(); why != nil {
+			return why
 		}
 	}
+	return err
 }
 
 func (h *localFolder) client() *api.Client { return h.api }

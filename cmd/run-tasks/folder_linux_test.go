@@ -118,6 +118,9 @@ func (f folder) begin(cmd *exec.Cmd, how *syscall.SysProcAttr) *call {
 	f.t.Cleanup(func() {
 		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
 		<-c.ended
+		for _, p := range f.runners() {
+			_ = syscall.Kill(p.PID, syscall.SIGKILL)
+		}
 		for _, pid := range f.processes() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
@@ -155,21 +158,46 @@ func (c *call) waitFor(within time.Duration) int {
 	return c.cmd.ProcessState.ExitCode()
 }
 
-// guard and executor are the pids of the pair.
-func (c *call) guard() int { return c.cmd.Process.Pid }
+// pid is that of the program, which leads its process group.
+func (c *call) pid() int { return c.cmd.Process.Pid }
 
-func (c *call) executor() int {
-	c.t.Helper()
-	var pid int
-	eventually(c.t, deadline, "an executor", func() bool {
-		for _, p := range processtest.Running() {
-			if p.Parent == c.guard() {
-				pid = p.PID
+// runner returns the pids of the pair of processes that is the folder's runner.
+func (f folder) runner() (guard, executor int) {
+	f.t.Helper()
+	eventually(f.t, deadline, "a runner", func() bool {
+		for _, p := range f.runners() {
+			if command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.Parent)); isRunner(command) {
+				guard, executor = p.Parent, p.PID
+				return true
 			}
 		}
-		return pid > 0
+		return false
 	})
-	return pid
+	return guard, executor
+}
+
+// runners lists the processes of the folder's runner.
+func (f folder) runners() (all []processtest.Process) {
+	for _, p := range processtest.Running() {
+		command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+		if dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", p.PID)); dir == f.dir &&
+			isRunner(command) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func isRunner(command []byte) bool {
+	words := strings.Split(string(command), "\x00")
+	return len(words) > 1 && words[1] == "runner"
+}
+
+// killRunner kills both processes of the folder's runner at once.
+func (f folder) killRunner() {
+	f.t.Helper()
+	guard, executor := f.runner()
+	processtest.Kill(f.t, guard, executor)
 }
 
 // buffer is written and read at the same time.

@@ -32,13 +32,7 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	if l.Quiet {
 		fmt.Fprintln(c.stdout, s.ID)
 	}
-	now := api.StartedSweep{Summary: s.Summary}
-	err = c.watch(work, src, now, l)
-	for h, ok := src.(*localFolder); ok && err == nil && h.awaitTakeover(work, s.ID); {
-		c.messages.Note("the process that ran " + s.ID + " has ended: it goes on in another " +
-			"terminal")
-		err = c.watch(work, src, now, l)
-	}
+	err = c.watch(work, src, api.StartedSweep{Summary: s.Summary}, l)
 	if isInterrupted(work) {
 		c.noteDetached(s.ID)
 		return nil

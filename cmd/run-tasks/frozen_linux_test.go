@@ -175,7 +175,7 @@ func TestOutputIsFollowedIntoTheNextAttempt(t *testing.T) {
 	}
 }
 
-// The runner of a folder can be frozen, too: by Ctrl-Z, for one.
+// The runner of a folder can be frozen, too: by a signal, for one.
 func TestAFrozenRunner(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 30s", polite)
@@ -183,23 +183,23 @@ func TestAFrozenRunner(t *testing.T) {
 	f.running(3)
 	follower := f.start(nil, "follow")
 	follower.shows("following work-1: ")
-	frozen := c.executor()
+	_, frozen := f.runner()
 	processtest.Stop(t, frozen)
 	const waits = "note: waiting for the runner of this folder: no response for 5s\n"
 	calls := []*call{f.start(nil, "cancel", "work-1"), f.start(nil, "pause")}
 	for _, c := range calls {
 		if code := c.waitFor(2 * deadline); code != 4 || !strings.Contains(c.stderr.String(),
 			waits) ||
-			!strings.Contains(c.stderr.String(), "the request may or may not have taken effect") {
+			!strings.Contains(c.stderr.String(), "cannot be reached: no response for 20s") {
 			t.Errorf("exit code %d: %s", code, c.stderr)
 		}
 	}
 	follower.shows(waits)
-	follower.shows("note: the runner of this folder is away (")
+	follower.shows("note: the process that runs the tasks is away (")
 	if err := syscall.Kill(frozen, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	follower.shows("note: the runner of this folder is back")
+	follower.shows("note: the process that runs the tasks is back")
 	f.write("go", "")
 	_ = follower.wait() // what was asked for meanwhile is done now
 	_ = c.wait()

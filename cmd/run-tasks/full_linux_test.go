@@ -8,8 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"mlframework/internal/processtest"
 )
 
 // disk mounts a small disk in memory.
@@ -65,8 +63,7 @@ func TestDiskOfStoreFull(t *testing.T) {
 			c := f.start(nil, "--local", "-d", "p", "--slots", "2", "--no-output", "work")
 			f.running(3)
 			if f.known(2); killed {
-				processtest.Kill(t, c.executor())
-				processtest.Kill(t, c.guard())
+				f.killRunner()
 			} else {
 				f.write("go", "")
 			}

@@ -26,8 +26,8 @@ func TestInterrupted(t *testing.T) {
 			if code := c.wait(); code != 130 {
 				t.Errorf("exit code %d", code)
 			}
-			for _, want := range []string{"stopping what runs, with its grace; Ctrl-C again " +
-				"leaves at once\n", "work-1 is paused (interrupted); to continue: run-tasks " +
+			for _, want := range []string{"stopping work-1; press Ctrl-C again to kill its " +
+				"tasks now\n", "work-1 is paused (interrupted); to continue: run-tasks " +
 				"resume work-1\n"} {
 				if !strings.Contains(c.stderr.String(), want) {
 					t.Errorf("it does not say %q:\n%s", want, c.stderr)
@@ -36,7 +36,7 @@ func TestInterrupted(t *testing.T) {
 			if got := f.lines("stopped"); len(got) != 2 {
 				t.Errorf("%d attempts got SIGTERM", len(got))
 			}
-			f.dead(0, c.guard())
+			f.dead(0, c.pid())
 			f.complete("--slots", "2")
 		})
 	}
@@ -64,7 +64,7 @@ func TestHangupUnderNohup(t *testing.T) {
 // signal is what a terminal does: the whole group gets it.
 func (f folder) signal(c *call, s syscall.Signal) {
 	f.t.Helper()
-	if err := syscall.Kill(-c.guard(), s); err != nil {
+	if err := syscall.Kill(-c.pid(), s); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -81,7 +81,7 @@ func TestInterruptedTwice(t *testing.T) {
 	})
 	// It need not be the same.
 	f.signal(c, syscall.SIGTERM)
-	f.dead(deadline, c.guard())
+	f.dead(deadline, c.pid())
 	if code := c.wait(); code != 130 {
 		t.Errorf("exit code %d", code)
 	}

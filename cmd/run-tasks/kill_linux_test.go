@@ -1,12 +1,12 @@
 package main_test
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
-
-	"mlframework/internal/processtest"
 )
 
 // stubborn ignores SIGTERM, and leaves a process in a session of its own and one that holds its
@@ -17,51 +17,21 @@ setsid sleep 100 &
 sleep 100
 `
 
-// Whichever of the two processes is killed, soon no process of the sweep is alive, and resume runs
-// what is missing and nothing else.
+// When both processes of the runner are killed at once, nobody is left who could end the attempts:
+// the next command that runs anything does.
 func TestKilled(t *testing.T) {
-	t.Parallel()
-	for name, k := range map[string]struct {
-		victim func(*call) int
-		code   int
-		says   string // where somebody is left who can
-	}{
-		"guard": {(*call).guard, 137, ""},
-		"executor": {(*call).executor, 5, "run-tasks: the process that does the work was killed " +
-			"by SIGKILL: by somebody, or because the machine had no memory left\n  work-1: 1 of " +
-			"4 tasks had ended, and their results are kept; `run-tasks resume work-1` runs the " +
-			"rest\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFolder(t, "grace: 30s", stubborn)
-			c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
-			f.running(3)
-			pair := []int{c.guard(), c.executor()}
-			f.known(2, 1)
-			processtest.Kill(t, k.victim(c))
-			f.dead(deadline, pair...)
-			if code := c.wait(); code != k.code || !strings.HasSuffix(c.stderr.String(), k.says) {
-				t.Errorf("exit code %d: %s", code, c.stderr)
-			}
-			if shown, _, _ := f.run("ls"); !strings.Contains(shown, "paused") {
-				t.Errorf("ls: %s", shown)
-			}
-			f.complete("--slots", "2")
-		})
-	}
-}
-
-// When both are killed at once nobody is left who could end the attempts: the next command that
-// runs anything does.
-func TestBothKilled(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 30s", stubborn)
 	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 	f.running(3)
+	f.known(2, 1)
 	orphans := f.processes()
-	processtest.Kill(t, c.guard(), c.executor())
-	c.wait()
+	f.killRunner()
+	c.ends(5)
+	if said := c.stderr.String(); !strings.Contains(said, "work-1: 1 of 4 tasks had ended, and their "+
+		"results are kept; `run-tasks resume work-1` runs the rest\n") {
+		t.Errorf("it says %s", said)
+	}
 	if len(f.processes()) == 0 {
 		t.Log("all of them died with the pair")
 	}
@@ -80,7 +50,7 @@ func TestNothingRunsAfterKill(t *testing.T) {
 			c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 			f.running(3)
 			f.known(2, 1)
-			processtest.Kill(t, c.guard(), c.executor())
+			f.killRunner()
 			c.wait()
 			for _, command := range []string{first, "show"} {
 				shown, stderr, code := f.run(strings.Fields(command)...)
@@ -106,13 +76,13 @@ func TestNothingRunsAfterKill(t *testing.T) {
 func TestFollowerOfTheKilled(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 30s", stubborn)
-	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+	f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 	f.running(3)
 	f.known(2, 1)
 	follower := f.start(nil, "follow")
 	follower.shows("following work-1: 1 of 4 done, 2 running")
 	logs := f.start(nil, "logs", "-f", "work-1/1")
-	processtest.Kill(t, c.guard())
+	f.killRunner()
 	if code := follower.wait(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
@@ -137,7 +107,7 @@ func TestOutputsInUse(t *testing.T) {
 	}
 	_, stderr, code := f.run("--local", "-d", "p", "work")
 	if code != 5 || !strings.Contains(stderr, "outputs") || !strings.Contains(stderr,
-		"in use by run-tasks work (pid ") {
+		"in use by run-tasks runner (pid ") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	f.running(2)
@@ -149,20 +119,27 @@ func TestOutputsInUse(t *testing.T) {
 }
 
 // A process that outlives its program and ignores SIGTERM costs next to nothing until its grace is
-// over, and the sweep does not wait for it; the command does, and says so.
+// over, and neither the sweep nor the command waits for it; the command says so.
 func TestLeftoversCostNothing(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 6s", "(trap '' TERM; exec setsid sleep 400) &\n")
 	c := f.start(nil, "--local", "-d", "p", "--slots", "4", "work")
+	guard, executor := f.runner()
 	code := c.wait()
 	if said := c.stderr.String(); code != 0 || !strings.Contains(said,
-		"stopping processes that tasks left behind") {
+		"processes that tasks left behind are being stopped") {
 		t.Errorf("exit code %d; it says %s", code, said)
 	}
-	// With a look at /proc every 20 ms for each of the four it was 3 s and more.
-	if used := c.cmd.ProcessState.UserTime() +
-		c.cmd.ProcessState.SystemTime(); used > 1500*time.Millisecond {
-		t.Errorf("it took %v of CPU", used)
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", executor))
+	if err != nil {
+		t.Fatal(err)
 	}
-	f.dead(deadline)
+	// With a look at /proc every 20 ms for each of the four it was 50 % of a core.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	if used := user + system; used > 50 { // hundredths of a second, in three seconds
+		t.Errorf("it took %d hundredths of a second of CPU", used)
+	}
+	f.dead(deadline, guard)
 }

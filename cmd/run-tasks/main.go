@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 
@@ -38,19 +37,4 @@ type command struct {
 func (c *command) main(ctx context.Context, args []string) int {
 	args, c.argv = c.splitCommand(args)
 	return cli.Run(ctx, c.app(), cli.CommandHelp(cli.ExitCodes), args, c.problem)
-}
-
-// guarded runs do in a process of its own, so that whatever happens to either of the two, every
-// process that do started ends with it.
-func (c *command) guarded(ctx context.Context, do func() error) error {
-	if c.executor {
-		return do()
-	}
-	code, err := process.RunGuarded("sweep-executor")
-	if killed, ok := errors.AsType[*process.Killed](err); ok {
-		return c.executorKilled(ctx, killed)
-	} else if err != nil {
-		return err
-	}
-	return cli.Code(code)
 }

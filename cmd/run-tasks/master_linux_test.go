@@ -67,8 +67,8 @@ func TestAttached(t *testing.T) {
 			call := f.start(nil, "--master", "m.sock", "-d", "p", "--attached", "work")
 			f.running(3)
 			f.signal(call, syscall.SIGINT)
-			call.shows("work-1 is cancelled; waiting for what runs, with its grace; Ctrl-C again " +
-				"leaves at once")
+			call.shows("work-1 is cancelled; waiting for its running tasks to stop; press Ctrl-C " +
+				"again to quit now")
 			if c.twice {
 				f.signal(call, syscall.SIGTERM)
 			}

@@ -48,12 +48,9 @@ func flagUpdated() cliv2.Flag {
 
 // runFlags returns the options of every command that runs tasks.
 func runFlags() []cliv2.Flag {
-	flags := append([]cliv2.Flag{cli.Switch("local", "run on this machine")},
-		locationFlags()[1:]...)
-	flags = append(flags,
-		&cliv2.IntFlag{Name: "slots", DefaultText: "number of cores",
-			Usage: "on this machine: run up to `N` tasks at a time"})
-	return append(append(flags, cli.GPUBusyFlags("on this machine: ")...),
+	flags := append([]cliv2.Flag{cli.Switch("local", "run on this machine")}, locationFlags()[1:]...)
+	return append(append(flags, runnerFlags()...),
+		cli.Switch("detach", "return when the sweep has started, and leave it running"),
 		cli.Switch("keep-going", "do not pause the sweep when its first tasks fail alike"),
 		flagNoOutput(),
 		cli.Switch("quiet", "print only the id of the sweep", "q"),
@@ -172,6 +169,8 @@ func checkRunning(ctx *cliv2.Context) error {
 	case !away && ctx.Bool("attached"):
 		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies "+
 			"only to a master")
+	case ctx.Bool("attached") && ctx.Bool("detach"):
+		return cli.Wrong("", "--attached and --detach exclude each other")
 	}
 	_, err := cli.GPUBusyOf(ctx)
 	return err

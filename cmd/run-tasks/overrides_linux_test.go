@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"mlframework/internal/processtest"
 )
 
 // A sweep by overrides goes on with its own points after everything was killed, and is extended by
@@ -32,7 +30,7 @@ echo "$@" >> `+f.path("ended")+"\n")
 		return len(f.lines("begun")) == 3
 	})
 	f.known(2)
-	processtest.Kill(t, c.guard(), c.executor())
+	f.killRunner()
 	c.wait()
 	f.write("go", "")
 	f.write("p/parameters.yml", "x: 1\n") // what it was submitted with counts

@@ -37,7 +37,7 @@ func (c *command) priority(ctx *cliv2.Context) error {
 		return err
 	}
 	defer src.close()
-	return src.act(ctx.Context, ctx.Command.Name, func(m *api.Client) error {
+	return src.act(ctx.Context, func(m *api.Client) error {
 		after, err := m.Prioritize(ctx.Context, s.ID, n)
 		if err == nil {
 			fmt.Fprintf(c.stdout, "%s has priority %d\n", after.ID, after.Priority)

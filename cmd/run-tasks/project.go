@@ -37,6 +37,7 @@ type project struct {
 	change space.Change // of the command line to the parameters file
 	limit  int64        // of the missing points, those that run; 0: all
 	config []byte       // the file that takes the parameters
+	notify *task.Notify // nil: nobody
 	notes  []string     // for the user to read before anything runs
 	files  *projects.Manifest
 	typed  bool // a command line, without a tasks.yml
@@ -104,6 +105,9 @@ func (c *command) readRunnable(ctx *cliv2.Context, name string,
 		return p, err
 	}
 	p.limit = limit
+	if err := p.readNotify(locationOf(ctx)); err != nil {
+		return p, err
+	}
 	p.noteObjective()
 	p.noteSwitches()
 	err = changeNeeds(ctx, &p.task.Needs)
@@ -248,7 +252,7 @@ func (p *project) record(revision string) core.Record {
 		Version: task.Version, Space: p.space, Style: styleOf(t),
 		CommandLine: p.typed, EachWorker: t.EachWorker,
 		Retry: t.Retry, MaxFailures: int64(t.MaxFailures), KeepGoing: t.KeepGoing,
-		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters,
+		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters, Notify: p.notify,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,
 			File: t.File, Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy,

@@ -70,7 +70,7 @@ func (m *remote) measure(ctx context.Context, s api.Sweep, rules []metric.Rule,
 
 func (*remote) folder(string) string { return "" }
 
-func (m *remote) act(_ context.Context, _ string, do func(*api.Client) error) error {
+func (m *remote) act(_ context.Context, do func(*api.Client) error) error {
 	return do(m.Client)
 }
 

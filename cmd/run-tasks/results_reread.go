@@ -281,7 +281,7 @@ func (r *rereading) store(ctx context.Context, last bool) error {
 	if len(r.held) == 0 && (r.stored || !last) {
 		return nil
 	}
-	return r.src.act(ctx, "results --reread "+r.sweep.ID, func(m *api.Client) error {
+	return r.src.act(ctx, func(m *api.Client) error {
 		for len(r.held) > 0 || !r.stored {
 			n := min(len(r.held), api.MostReread)
 			r.with.Tasks = r.held[:n]

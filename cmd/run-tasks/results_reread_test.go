@@ -43,7 +43,7 @@ func (m *measured) measure(_ context.Context, _ api.Sweep, _ []metric.Rule,
 	return all, nil
 }
 
-func (m *measured) act(_ context.Context, _ string, do func(*api.Client) error) error {
+func (m *measured) act(_ context.Context, do func(*api.Client) error) error {
 	m.acts++
 	return do(m.client)
 }

@@ -26,13 +26,12 @@ func (c *command) resume(ctx *cliv2.Context) error {
 	if err := cmp.Or(noOverrides(ctx), err); err != nil {
 		return err
 	}
-	return c.continueSweep(ctx, id, nil, (*api.Client).Resume, true)
+	return c.continueSweep(ctx, id, nil, (*api.Client).Resume)
 }
 
-// continueSweep runs tasks of an existing sweep, and shows it to its end. Repeatable says that
-// going on twice is as going on once.
-func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, goOn continuation,
-	repeatable bool) error {
+// continueSweep runs tasks of an existing sweep, and shows it to its end.
+func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64,
+	goOn continuation) error {
 	if err := checkRunning(ctx); err != nil {
 		return err
 	}
@@ -95,9 +94,8 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 		})
 	}
 	m, _ := src.(*remote)
-	return c.run(ctx, m, launch{name: ctx.Command.Name + " " + s.ID,
-		notes: notes, secrets: s.Record.Recipe.Secrets, needs: needOfSweep(s), begin: begin,
-		repeatable: repeatable})
+	return c.run(ctx, m, launch{notes: notes, secrets: s.Record.Recipe.Secrets,
+		needs: needOfSweep(s), begin: begin})
 }
 
 // otherPaused returns the sweep that an unnamed `resume` continues when the newest sweep is done:

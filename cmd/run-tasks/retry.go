@@ -19,7 +19,7 @@ func (c *command) retry(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.continueSweep(ctx, id, indexes, (*api.Client).Retry, false)
+	return c.continueSweep(ctx, id, indexes, (*api.Client).Retry)
 }
 
 // parseTargets reads one sweep, or tasks of one sweep.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -68,7 +66,7 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		defer m.close()
 		return c.submit(ctx, m, name, change)
 	}
-	return c.guarded(ctx.Context, func() error { return c.submit(ctx, nil, name, change) })
+	return c.submit(ctx, nil, name, change)
 }
 
 func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) error {
@@ -128,36 +126,22 @@ func (c *command) submit(ctx *cliv2.Context, m *remote, name string, change spac
 	noteLocation(ctx, p)
 	p.noteUnused(locationOf(ctx))
 	p.noteShortSecrets()
-	return c.run(ctx, m, launch{name: name, notes: p.notes, secrets: p.file.Secrets,
-		needs: p.needs(), begin: c.submission(ctx, p), repeatable: true})
+	return c.run(ctx, m, launch{notes: p.notes, secrets: p.file.Secrets, needs: p.needs(),
+		begin: c.submission(ctx, p)})
 }
 
-// submission submits a sweep of a project, once however often it is called. Called again it lets
-// the sweep go on that a runner kept and did not live to tell of: the end of a runner pauses its
-// sweeps.
+// submission submits a sweep of a project.
 func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Context, backend,
 	api.Detail) (api.StartedSweep, error) {
-	var s *api.Submission // nil: not known yet
-	key, sent := rand.Text(), false
 	return func(work context.Context, at backend, f api.Detail) (b api.StartedSweep, err error) {
-		if s == nil {
-			if s, err = c.prepare(ctx, work, p, at); s == nil || err != nil {
-				return b, err
-			}
+		s, err := c.prepare(ctx, work, p, at)
+		if s == nil || err != nil {
+			return b, err
 		}
 		if err := at.complete(s); err != nil {
 			return b, err
 		}
-		again := sent
-		sent = true
-		if b, err = at.client().Submit(work, *s, key, f); err != nil || !again {
-			return b, err
-		}
-		now, err := at.Sweep(work, b.ID, false)
-		if err != nil || now.State != core.Paused {
-			return b, err
-		}
-		return at.client().Resume(work, b.ID, api.ResumeRequest{}, f)
+		return at.client().Submit(work, *s, "", f)
 	}
 }
 

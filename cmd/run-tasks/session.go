@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
+	"os/signal"
 	"strings"
 	"sync/atomic"
+	"syscall"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -37,13 +40,11 @@ type backend interface {
 
 // launch is what a command has run: a sweep that begins, or goes on.
 type launch struct {
-	name    string   // of what runs, for other processes
 	notes   []string // for the user to read before anything runs
 	secrets []string // that its tasks get
 	needs   hostNeed // of its tasks
 	// begin has a backend do it; a StartedSweep without an id: there is nothing to do
-	begin      func(context.Context, backend, api.Detail) (api.StartedSweep, error)
-	repeatable bool // doing it twice is as doing it once
+	begin func(context.Context, backend, api.Detail) (api.StartedSweep, error)
 }
 
 // session is one command that has a sweep run, and shows it to its end.
@@ -53,30 +54,139 @@ type session struct {
 	ctx    *cliv2.Context
 	sweep  string // once it is known
 	look   display.Options
-	here   core.Worker                  // this machine, where tasks run in this folder
-	runner atomic.Pointer[local.Runner] // nil: this process is none
-	stop   func()                       // ends the watching for Ctrl-C
+	detach bool         // return when the sweep has begun
+	halt   func() error // stops the sweep on the first Ctrl-C; nil: it is left running
+	// stops it on the second; nil: not
+	kill atomic.Pointer[func()]
 }
 
 // run runs a launch at a master, or, without one, in this folder, where that takes the values of
 // secrets from the environment.
 func (c *command) run(ctx *cliv2.Context, m *remote, l launch) error {
-	s := &session{command: c, launch: l, ctx: ctx, look: displayOptions(ctx)}
-	if m != nil {
-		c.print(l.notes)
-		return s.atMaster(m)
+	s := &session{command: c, launch: l, ctx: ctx, look: displayOptions(ctx),
+		detach: ctx.Bool("detach")}
+	if m == nil {
+		return s.inFolder()
 	}
-	if err := secretsSet(l.secrets); err != nil {
+	c.print(l.notes)
+	if ctx.Bool("attached") {
+		s.halt = func() error { return s.cancelAttached(m) }
+	}
+	work, stop := cli.Interrupts(ctx.Context, s.leave)
+	defer stop()
+	return s.on(work, m, nil)
+}
+
+// inFolder has the launch run by the runner of this folder.
+func (s *session) inFolder() error {
+	if err := secretsSet(s.secrets); err != nil {
 		return err
 	}
-	return c.guarded(ctx.Context, func() error {
-		var err error
-		if s.here, err = thisMachine(ctx, l.needs); err != nil {
-			return err
+	here, err := thisMachine(s.ctx, s.needs) // where tasks run
+	if err != nil {
+		return err
+	}
+	s.print(s.notes)
+	s.nameFolder(s.ctx)
+	if err := local.CheckOutputs(); err != nil {
+		return err
+	}
+	work, stop := cli.Interrupts(s.ctx.Context, s.leave)
+	defer stop()
+	h, err := s.attach(work, runnerOptions(s.ctx))
+	if isInterrupted(work) && err != nil {
+		return cli.Code(cli.Interrupted)
+	} else if err != nil {
+		return err
+	}
+	defer func() {
+		if !s.detach && !h.idle && (s.sweep != "" || isInterrupted(work)) {
+			h.abandon()
 		}
-		c.print(l.notes)
-		return s.inFolder()
+		_ = h.close() // it was only read
+	}()
+	return h.explain(s.onRunner(work, h, here))
+}
+
+// onRunner has the runner of this folder do the launch.
+func (s *session) onRunner(work context.Context, h *localFolder, here core.Worker) error {
+	before, err := s.beside(work, h.api)
+	if err != nil {
+		return err
+	}
+	if !s.detach {
+		h.api.Attachment = h.attached.ID
+		s.halt = func() error {
+			fmt.Fprintln(s.messages, s.stopping())
+			return h.attached.Interrupt(s.sweep, false)
+		}
+	}
+	attached := h.attached
+	return s.on(work, h, func(b api.StartedSweep) {
+		s.kill.Store(new(func() {
+			if attached.Interrupt(b.ID, true) == nil {
+				fmt.Fprintf(s.messages, "killed the tasks of %s; to continue: %s resume %[1]s\n", b.ID,
+					s.self)
+			}
+		}))
+		if note := before.text(b.ID); note != "" && !s.look.JSON && !s.look.Quiet {
+			s.messages.Note(note)
+		}
+		if note := s.needs.slotsNote(here, b); note != "" {
+			s.messages.Note(note)
+		}
+		s.noteUnusedGPUs(work, b)
 	})
+}
+
+// stopping is what the first Ctrl-C says.
+func (s *session) stopping() string {
+	return "stopping " + s.sweep + "; press Ctrl-C again to kill its tasks now"
+}
+
+// on has a backend do the launch, and shows the sweep until it is idle. Begun is called once it has
+// begun.
+func (s *session) on(work context.Context, at backend, begun func(api.StartedSweep)) error {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // the sweep does not end with its reader
+	b, err := s.start(work, at)
+	switch {
+	case err != nil && isInterrupted(work):
+		return cli.Code(cli.Interrupted)
+	case err != nil || b.ID == "":
+		return err
+	case begun != nil:
+		begun(b)
+	}
+	if s.detach {
+		s.detached(b)
+		return nil
+	}
+	interrupted, err := s.show(work, s.ctx.Context, at, b)
+	if h, ok := at.(*localFolder); ok {
+		if ended := h.runnerEnded(s.ctx.Context, s.command, s.sweep); ended != nil {
+			return ended
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case interrupted && s.halt == nil:
+		s.noteDetached(s.sweep)
+		return nil
+	}
+	return s.conclude(s.ctx.Context, at, interrupted)
+}
+
+// detached says, once for programs and once for people, which sweep was started.
+func (s *session) detached(b api.StartedSweep) {
+	switch {
+	case s.look.JSON:
+		fmt.Fprintf(s.stdout, "{\"id\":%q}\n", b.ID)
+	case !s.look.Quiet: // else start has printed it
+		fmt.Fprintln(s.stdout, b.ID)
+		fmt.Fprintf(s.stderr, "%s runs in the background: %s; `%s follow %[1]s` shows it, `%[3]s "+
+			"cancel %[1]s` ends it\n", b.ID, plural(b.Total, "task"), s.self)
+	}
 }
 
 // start has the launch begun, and notes its sweep.
@@ -85,19 +195,19 @@ func (s *session) start(work context.Context, at backend) (api.StartedSweep, err
 	if err != nil || b.ID == "" {
 		return api.StartedSweep{}, s.needs.explain(err)
 	}
-	if s.sweep == "" && s.look.Quiet {
+	if s.look.Quiet {
 		fmt.Fprintln(s.stdout, b.ID)
 	}
 	s.sweep = b.ID
 	return b, nil
 }
 
-// show shows the sweep until it is idle, or life ends. When Ctrl-C ends work, stop stops the sweep,
-// and it is shown to that end; without stop it is left running.
-func (s *session) show(work, life context.Context, at source, b api.StartedSweep,
-	stop func() error) (interrupted bool, err error) {
-	if stop == nil {
-		err := s.watch(work, at, b, s.look)
+// show shows the sweep until it is idle, or life ends. When Ctrl-C ends work, halt stops the sweep,
+// and it is shown to that end.
+func (s *session) show(work, life context.Context, at source, b api.StartedSweep) (interrupted bool,
+	err error) {
+	if s.halt == nil {
+		err := s.watchOrWait(work, at, b)
 		if isInterrupted(work) {
 			return true, nil
 		}
@@ -108,19 +218,30 @@ func (s *session) show(work, life context.Context, at source, b api.StartedSweep
 	stopped := make(chan struct{})
 	forget := context.AfterFunc(work, func() {
 		defer close(stopped)
-		if life.Err() != nil {
-			return
-		}
 		interrupted = true
-		if err := stop(); err != nil {
+		if err := s.halt(); err != nil {
 			fail(err)
 		}
 	})
-	err = s.watch(following, at, b, s.look)
+	err = s.watchOrWait(following, at, b)
 	if !forget() {
 		<-stopped
 	}
 	return interrupted, err
+}
+
+// watchOrWait shows the sweep, and once nobody reads standard output any more, as after
+// `run-tasks NAME | head`, only waits for it.
+func (s *session) watchOrWait(ctx context.Context, at source, b api.StartedSweep) error {
+	err := s.watch(ctx, at, b, s.look)
+	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.EIO) { // EIO: of a terminal
+		return err
+	}
+	if s.stdout, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
+		return err
+	}
+	return at.follow(ctx, api.StartedSweep{Summary: b.Summary}, api.DetailCounts,
+		func(api.Update) error { return nil })
 }
 
 // isInterrupted reports whether Ctrl-C ended a context.
@@ -139,24 +260,27 @@ func (s *session) conclude(ctx context.Context, src source, interrupted bool) er
 	return err
 }
 
-// detached is the end of a session that Ctrl-C took from its sweep.
-func (s *session) detached() error {
-	if s.sweep == "" {
-		return cli.Code(cli.Interrupted)
-	}
-	s.noteDetached(s.sweep)
-	return nil
-}
-
 // noteDetached tells who leaves a running sweep how to see it again.
 func (c *command) noteDetached(id string) {
 	fmt.Fprintf(c.stderr, "%s keeps running; to follow it: %s follow %s\n", id, c.self, id)
 }
 
-// leave is the second Ctrl-C: nothing is waited for, no process of a task stays behind.
+// leave is the second Ctrl-C: nothing is waited for.
 func (s *session) leave() {
-	if r := s.runner.Load(); r != nil {
-		r.Kill()
+	if kill := s.kill.Load(); kill != nil {
+		(*kill)()
 	}
 	os.Exit(cli.Interrupted)
+}
+
+// cancelAttached ends a sweep of a master whose command was interrupted.
+func (s *session) cancelAttached(m *remote) error {
+	_, err := m.Cancel(s.ctx.Context, s.sweep)
+	e, refused := errors.AsType[*api.Error](err)
+	if err != nil && !(refused && e.Status == http.StatusConflict) { // it has ended meanwhile
+		return err
+	}
+	fmt.Fprintf(s.messages, "%s is cancelled; waiting for its running tasks to stop; press Ctrl-C "+
+		"again to quit now\n", s.sweep)
+	return nil
 }

@@ -137,6 +137,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 		}
 		c.field("best", text)
 	}
+	c.showNotices(r)
 	if folder := src.folder(s.ID); folder != "" {
 		c.field("files", folderText(folder, s.Counts[task.Succeeded.String()] > 0))
 	}

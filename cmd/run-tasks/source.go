@@ -31,7 +31,7 @@ type queries interface {
 type source interface {
 	queries
 	// act lets do change something, through the process that runs the sweeps.
-	act(ctx context.Context, name string, do func(*api.Client) error) error
+	act(ctx context.Context, do func(*api.Client) error) error
 	// follow calls each with what happens to a sweep until it is idle, or the process that ran it
 	// is gone: from now on, or since it began when that is known.
 	follow(ctx context.Context, b api.StartedSweep, d api.Detail, each func(api.Update) error) error

@@ -42,15 +42,7 @@ func (c *command) summarize(ctx context.Context, src source, id string, l displa
 	c.warnUnkept(s)
 	c.warnUnranked(s)
 	if s.State == core.Paused {
-		reason, keepGoing := "", ""
-		if s.Reason != nil {
-			reason = *s.Reason
-		}
-		if strings.HasPrefix(reason, core.FailedAlike) {
-			keepGoing = " --keep-going"
-		}
-		fmt.Fprintf(c.stderr, "%s is paused (%s); to continue: %s resume %s%s\n", id,
-			cli.Visible(reason), c.self, id, keepGoing)
+		fmt.Fprintln(c.stderr, pausedText(s.Summary, c.self))
 	}
 	switch {
 	case interrupted && s.State != core.Finished:
@@ -59,6 +51,19 @@ func (c *command) summarize(ctx context.Context, src source, id string, l displa
 		return cli.Code(cli.Failed)
 	}
 	return nil
+}
+
+// pausedText says that a sweep is paused, and how it goes on.
+func pausedText(s core.Summary, self string) string {
+	text := s.ID + " is paused"
+	if s.Reason != nil {
+		text += " (" + cli.Visible(*s.Reason) + ")"
+	}
+	text += "; to continue: " + self + " resume " + s.ID
+	if s.Reason != nil && strings.HasPrefix(*s.Reason, core.FailedAlike) {
+		text += " --keep-going"
+	}
+	return text
 }
 
 // report prints counts, the best tasks, what failed, and where the files are.

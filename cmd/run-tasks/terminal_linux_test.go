@@ -123,7 +123,7 @@ func TestTerminalInterrupted(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	text := term.text()
-	for _, want := range []string{"stopping what runs, with its grace; Ctrl-C again leaves at once",
+	for _, want := range []string{"stopping work-1; press Ctrl-C again to kill its tasks now",
 		"work-1 is paused (interrupted); to continue: run-tasks resume work-1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%q", want, text)
@@ -147,7 +147,7 @@ func TestTerminalInterruptedTwice(t *testing.T) {
 		return strings.Contains(term.seen.String(), "Ctrl-C again")
 	})
 	term.press(t, "\x03")
-	f.dead(deadline, c.guard())
+	f.dead(deadline, c.pid())
 	if code := c.wait(); code != 130 {
 		t.Errorf("exit code %d", code)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
+	_ "golang.org/x/crypto/x509roots/fallback" // a container of the master has no certificates
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/worker/process"

@@ -44,7 +44,12 @@ type Client struct {
 	// FollowOptions says. If it is nil, they fail.
 	OnDisconnect func(why error) (end bool)
 
+	// Attachment is the id of the attachment that sweeps stop with which this client starts or
+	// continues; "": they stop with none.
+	Attachment string
+
 	name  string // "the master at SOCKET"
+	dial  func(context.Context) (net.Conn, error)
 	http  http.Client
 	alive liveness
 }
@@ -94,7 +99,7 @@ func newClient(name string, dial func(context.Context) (net.Conn, error)) *Clien
 			return dial(ctx)
 		},
 	}
-	c := &Client{name: name, http: http.Client{Transport: transport}}
+	c := &Client{name: name, dial: dial, http: http.Client{Transport: transport}}
 	c.alive.probe = c.health
 	c.alive.warn = func() {
 		if c.Waiting != nil {
@@ -247,6 +252,9 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 	if c.User != "" {
 		r.Header.Set("User", c.User)
 	}
+	if c.Attachment != "" {
+		r.Header.Set(AttachmentHeader, c.Attachment)
+	}
 	return r, nil
 }
 
@@ -267,16 +275,21 @@ func (c *Client) do(r *http.Request) (*http.Response, error) {
 		return response, nil
 	}
 	defer response.Body.Close()
+	return nil, refusal(response)
+}
+
+// refusal is the error that an answer has.
+func refusal(response *http.Response) error {
 	e := &Error{Status: response.StatusCode}
 	text, err := io.ReadAll(io.LimitReader(response.Body, longestError))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if json.Unmarshal(text, e) != nil || e.Text == "" {
 		e.Text = "the master answers " + response.Status
 	}
 	e.body = text
-	return nil, e
+	return e
 }
 
 // broke is the error of a request whose connection could not be made, or ended too early.

@@ -31,6 +31,7 @@ type activeSweep struct {
 	keptSince  time.Time
 	waitsSince time.Time // since when none of its tasks can start; zero: some can
 
+	was       Head   // how it stood after the step before
 	changed   bool   // it is in Core.changed
 	rewritten bool   // the record is not in the store as it is
 	code      string // as in SweepRows
@@ -95,7 +96,7 @@ func (c *Core) Add(l Loaded) {
 	c.serial++
 	a := &activeSweep{seq: l.Seq, serial: c.serial, position: c.serial,
 		ledger:  NewLedger(l.Record, l.Head, l.Open, l.CancelledEarly),
-		edition: l.Edition, pausedSince: l.PausedSince}
+		edition: l.Edition, pausedSince: l.PausedSince, was: l.Head}
 	a.setRecord(l.Record)
 	a.hasLeftovers = c.hasLeftovers(a)
 	c.sweeps[l.Head.ID] = a

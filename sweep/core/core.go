@@ -197,6 +197,7 @@ func (c *Core) finish() Output {
 
 // collectRows notes what changed about a sweep. One that has ended is dropped.
 func (c *Core) collectRows(a *activeSweep) {
+	c.addNotices(a)
 	changes := a.ledger.TakeChanges()
 	c.orders = append(c.orders, changes.Controls...)
 	if !changes.Empty() || a.rewritten {

@@ -18,7 +18,7 @@ func (c *Core) repeatRequests(w *worker) {
 	if wanted := cmp.Or(w.record.Slots, w.record.Started); wanted != w.beat.Slots && wanted > 0 {
 		c.sendSlots(w)
 	}
-	c.sendFollowed(w, false)
+	c.sendFollowed(w)
 	if w.quarantine.probation && len(w.beat.Running) > 0 {
 		w.quarantine.runs(w.beat.Running[0])
 	}
@@ -40,7 +40,7 @@ func (c *Core) sendState(w *worker) {
 	if w.record.Slots > 0 {
 		c.sendSlots(w)
 	}
-	c.sendFollowed(w, true)
+	c.sendFollowed(w)
 }
 
 // sendDrain asks a worker to take nothing new, or to take tasks again.

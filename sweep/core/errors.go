@@ -98,6 +98,9 @@ func (e *NoSecrets) Error() string {
 	return fmt.Sprintf("%s names secrets (%s): %s", e.Sweep, strings.Join(e.Names, ", "), e.Why)
 }
 
+// ErrNotifyCommand is that a sweep's Notify is a command, where the master has no programs.
+var ErrNotifyCommand = errors.New("notify: a master of workers runs no command; use url")
+
 // ErrEnviron is that an environment came with a sweep, and its workers are not of this process.
 var ErrEnviron = errors.New("tasks inherit the environment of their workers")
 

@@ -179,3 +179,8 @@ func Units(g task.GPUs, of task.GPU) int {
 
 // GPUUnits is a whole GPU.
 const GPUUnits = gpuUnits
+
+// NextNotices returns the notices of a sweep after it changed.
+func NextNotices(have []Notice, was, now Head, at time.Time) []Notice {
+	return nextNotices(have, was, now, at)
+}

@@ -3,19 +3,12 @@ package core
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"mlframework/sweep/task"
 )
 
-// expectFor is how long a sweep's output is wanted for a follower that was announced.
-const expectFor = 10 * time.Second
-
-// followed reports whether a sweep's output is followed, or about to be.
-func (c *Core) followed(sweep string) bool {
-	_, expected := c.memory.Expected[sweep]
-	return expected || c.memory.Followers[sweep] > 0
-}
+// followed reports whether a sweep's output is followed.
+func (c *Core) followed(sweep string) bool { return c.memory.Followers[sweep] > 0 }
 
 // follow counts followers of a sweep's output, and notifies the workers of the first and the last.
 func (c *Core) follow(sweep string, more int) {
@@ -29,34 +22,16 @@ func (c *Core) follow(sweep string, more int) {
 	}
 }
 
-// expireFollowers gives up waiting for followers that were announced and did not come.
-func (c *Core) expireFollowers() {
-	for _, sweep := range slices.Sorted(maps.Keys(c.memory.Expected)) {
-		if c.now.Before(c.memory.Expected[sweep]) {
-			continue
-		}
-		delete(c.memory.Expected, sweep)
-		if c.memory.Followers[sweep] == 0 {
-			c.sendFollowToAll(sweep, false)
-		}
-	}
-}
-
 func (c *Core) sendFollowToAll(sweep string, on bool) {
 	for _, w := range c.ordered {
 		c.sendFollow(w.record.Name, sweep, on)
 	}
 }
 
-// sendFollowed sends a worker what is followed and, with expected, what is about to be.
-func (c *Core) sendFollowed(w *worker, expected bool) {
+// sendFollowed sends a worker what is followed.
+func (c *Core) sendFollowed(w *worker) {
 	for _, sweep := range slices.Sorted(maps.Keys(c.memory.Followers)) {
 		c.sendFollow(w.record.Name, sweep, true)
-	}
-	if expected {
-		for _, sweep := range slices.Sorted(maps.Keys(c.memory.Expected)) {
-			c.sendFollow(w.record.Name, sweep, true)
-		}
 	}
 }
 

@@ -158,6 +158,9 @@ func (l *Ledger) requeue(t *Task, notBefore time.Time) {
 	l.enqueue(t)
 }
 
+// maxFailuresReason is part of why a sweep is paused in which too many tasks failed.
+const maxFailuresReason = "max-failures is"
+
 // enforceMaxFailures pauses a sweep in which too many tasks ended badly since it was last let go
 // on.
 func (l *Ledger) enforceMaxFailures() {
@@ -170,8 +173,8 @@ func (l *Ledger) enforceMaxFailures() {
 		if l.head.IgnoredFailures > 0 { // those that failed before are beside them in the counts
 			what = "more " + what
 		}
-		l.Pause(fmt.Sprintf("%d %s failed, and max-failures is %d", failures, what, l.maxFails),
-			false)
+		l.Pause(fmt.Sprintf("%d %s failed, and "+maxFailuresReason+" %d", failures, what,
+			l.maxFails), false)
 	}
 }
 

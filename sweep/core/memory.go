@@ -1,23 +1,18 @@
 package core
 
-import (
-	"maps"
-	"time"
-)
+import "maps"
 
 // Memory is what a core knows that is in no store: it is lost with the process. The zero value is
 // empty.
 type Memory struct {
 	Followers map[string]int         // of live output, by sweep
-	Expected  map[string]time.Time   // until when a follower is about to come
 	Environs  map[string]Environment // what tasks inherit, of sweeps whose submitter said it
 	Editions  int64                  // of environments, so far
 }
 
 func (m Memory) clone() Memory {
-	c := Memory{map[string]int{}, map[string]time.Time{}, map[string]Environment{}, m.Editions}
+	c := Memory{map[string]int{}, map[string]Environment{}, m.Editions}
 	maps.Copy(c.Followers, m.Followers)
-	maps.Copy(c.Expected, m.Expected)
 	maps.Copy(c.Environs, m.Environs)
 	return c
 }

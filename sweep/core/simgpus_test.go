@@ -172,6 +172,17 @@ func (j *simJudge) slotsOf(worker string, need task.Needs) int {
 	return 1
 }
 
+// hadGPU reports whether a process of a worker's name had a device.
+func (j *simJudge) hadGPU(worker, uuid string) bool {
+	for _, beat := range j.beats {
+		if beat.Worker == worker && slices.ContainsFunc(beat.GPUs,
+			func(g task.GPU) bool { return g.UUID == uuid }) {
+			return true
+		}
+	}
+	return false
+}
+
 // resources checks that what a worker was just sent has devices that exist, work, meet the need, and
 // are given out once, and that the host has the CPUs and memory of all its tasks.
 func (j *simJudge) resources(worker string, b *task.Batch, fresh []task.Attempt) {
@@ -183,6 +194,8 @@ func (j *simJudge) resources(worker string, b *task.Batch, fresh []task.Attempt)
 		for _, d := range a.Devices {
 			g, known := has[d.UUID]
 			switch {
+			case !known && j.hadGPU(worker, d.UUID):
+				// it was placed with a process that has ended since; the present one returns it
 			case !known:
 				j.report("gpus: %s is told to use %s, which it does not have", worker, d.UUID)
 			case g.Unavailable != "":

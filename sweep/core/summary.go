@@ -37,12 +37,15 @@ type Outline struct {
 	Project    string   `json:"project"`
 	Priority   int      `json:"priority"`
 	Images     []string `json:"images"`
+	// Notices says that there are some to be sent.
+	Notices bool `json:"notices,omitempty"`
 }
 
 // Outline returns what a summary shows of the record.
 func (r Record) Outline() Outline {
 	return Outline{Definition: r.Recipe.Definition, Revision: r.Recipe.Revision, Project: r.Project,
-		Priority: r.Priority, Images: append([]string{}, r.Images.Names()...)}
+		Priority: r.Priority, Images: append([]string{}, r.Images.Names()...),
+		Notices: len(r.PendingNotices()) > 0}
 }
 
 // Summary is the sweep of a record as it stands.

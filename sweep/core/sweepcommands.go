@@ -17,7 +17,7 @@ type StartSweep struct {
 	Sweep    string
 	Edition  string   // which values of its secrets came with it; "": none
 	Environ  []string // NAME=value that its tasks inherit in a local run; nil: what its worker has
-	Followed bool     // its output is about to be followed, and wanted of the first tasks, too
+	Followed bool     // its output has a follower: see Follow
 }
 
 func (s StartSweep) decide(c *Core) (func(), error) {
@@ -27,7 +27,7 @@ func (s StartSweep) decide(c *Core) (func(), error) {
 	}
 	return func() {
 		if s.Followed {
-			c.memory.Expected[s.Sweep] = c.now.Add(expectFor)
+			c.follow(s.Sweep, 1)
 		}
 		c.setEnviron(a, s.Environ)
 		if s.Edition != "" {

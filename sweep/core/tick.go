@@ -28,7 +28,6 @@ func (c *Core) tick(q QueueStatus) {
 	c.notifyBlocked()
 	c.notifySilence()
 	c.notifyWaits()
-	c.expireFollowers()
 	c.expireSecrets()
 	c.missing.expire(c.now)
 	c.retryIdle = true // a worker that a task was to avoid for a while may have it now

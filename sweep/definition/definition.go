@@ -37,11 +37,12 @@ type File struct {
 	Secrets   []string   // names of variables; values are never part of a File
 	Volumes   []string   // "source:target" or "source:target:ro", as written
 	Container Container
-	Outputs   []string   // top-level names that attempts make, beside the usual ones
-	Link      []string   // clean paths of the project, slash-separated, that tasks get links to
-	Copy      []string   // clean paths of the project that tasks get copies of, whatever their size
-	Links     []HostLink // in file order
-	Tasks     []Task     // in file order, at least one, no two of one name
+	Outputs   []string     // top-level names that attempts make, beside the usual ones
+	Link      []string     // clean paths of the project, slash-separated, that tasks get links to
+	Copy      []string     // clean paths of the project that tasks get copies of, whatever their size
+	Links     []HostLink   // in file order
+	Notify    *task.Notify // who is told how sweeps end; nil: nobody
+	Tasks     []Task       // in file order, at least one, no two of one name
 
 	Places Places // of variables of Env with names in braces
 }

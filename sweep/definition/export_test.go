@@ -21,6 +21,7 @@ func Keys() map[string][]string {
 		"retry":     names(retryKeys()),
 		"gpus":      names(gpusKeys()),
 		"idle":      names(idleKeys()),
+		"notify":    names(notifyKeys()),
 	}
 }
 

@@ -65,6 +65,7 @@ func fileKeys() []key[File] {
 			f.Copy = r.projectPaths(v)
 		}},
 		{"links", "links: {data: /data/mnist}", readLinks},
+		{"notify", notifyExample, readNotify},
 		{"tasks", exampleTasks, readTasks},
 	}
 }

@@ -51,13 +51,15 @@ func TestSchemaIsComplete(t *testing.T) {
 	var file struct {
 		Tasks     map[string]map[string]yaml.Node
 		Container map[string]yaml.Node
+		Notify    map[string]yaml.Node
 		Rest      map[string]yaml.Node `yaml:",inline"`
 	}
 	if err := yaml.Unmarshal([]byte(leftOut.ReplaceAllString(schemaText(t), "$1$2")),
 		&file); err != nil {
 		t.Fatal(err)
 	}
-	got := map[string][]string{"": {"tasks", "container"}, "container": keys(file.Container)}
+	got := map[string][]string{"": {"tasks", "container", "notify"},
+		"container": keys(file.Container), "notify": append(keys(file.Notify), "command")}
 	got[""] = append(got[""], keys(file.Rest)...)
 	for _, task := range file.Tasks {
 		got["task"] = append(got["task"], keys(task)...)

@@ -202,9 +202,14 @@ func (a *Archive) Task(ctx context.Context, id string, index int64) (api.Task, e
 	return view, nil
 }
 
-// complete fills what encoding/json leaves nil.
+// complete makes a record what people are shown: it fills what encoding/json leaves nil, and hides
+// what may be secret.
 func complete(r *core.Record) {
 	if r.Space == nil {
 		r.Space = new(space.Space)
+	}
+	if r.Notify != nil {
+		shown := r.Notify.Redacted()
+		r.Notify = &shown
 	}
 }

@@ -17,17 +17,32 @@ type Submission struct {
 	api.Submission
 	// a submission that is repeated under the same key makes one sweep; "": no key
 	IdempotencyKey string
-	// the caller is about to follow its output, and wants that of the first tasks, too
-	Followed bool
 }
 
 // Submit keeps a sweep and begins it. When it returns, the sweep survives any crash.
 func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error) {
+	id, _, err = m.submit(ctx, s, "")
+	return id, err
+}
+
+// SubmitWatched is Submit, and follows the sweep in some detail from its beginning on, as Watch
+// does.
+func (m *Master) SubmitWatched(ctx context.Context, s Submission, d api.Detail) (id string,
+	w *Watcher, stop func(), err error) {
+	id, w, err = m.submit(ctx, s, d)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	return id, w, m.unwatch(ctx, w, d), nil
+}
+
+func (m *Master) submit(ctx context.Context, s Submission, d api.Detail) (id string, w *Watcher,
+	err error) {
 	if s.Record.Space == nil {
-		return "", errors.New("submit: the record has no space")
+		return "", nil, errors.New("submit: the record has no space")
 	}
 	if err := m.checkTaskSize("record.space", s.Record.Recipe, s.Record.Space); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	audit := AuditOf(ctx)
 	err = m.change(ctx, func(ctx context.Context) (core.Command, error) {
@@ -47,6 +62,9 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 		if len(s.Environ) > 0 && !m.o.Local {
 			return nil, core.ErrEnviron
 		}
+		if n := s.Record.Notify; n != nil && len(n.Command) > 0 && !m.o.Local {
+			return nil, core.ErrNotifyCommand
+		}
 		draft, err := m.draftNew(s)
 		if err != nil {
 			return nil, err
@@ -63,13 +81,21 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 		if _, err := m.add(ctx, id); err != nil {
 			return nil, err
 		}
-		start := core.StartSweep{Sweep: id, Environ: s.Environ, Followed: s.Followed}
+		start := core.StartSweep{Sweep: id, Environ: s.Environ, Followed: d.Output()}
 		if draft != nil && m.core.LacksSecrets(id) && stored.Head.Ended.IsZero() {
-			start.Edition, err = draft.Commit(id)
+			if start.Edition, err = draft.Commit(id); err != nil {
+				return nil, err
+			}
+		}
+		if d != "" {
+			w, err = m.watchStored(ctx, stored, d)
 		}
 		return start, err
 	})
-	return id, err
+	if err != nil && w != nil {
+		w.close()
+	}
+	return id, w, err
 }
 
 // pin gives a sweep that runs once on every worker its tasks: one for each that is there.

@@ -22,6 +22,8 @@ func (m *Master) commitThenSend(ctx context.Context, out core.Output, events boo
 		return effects, err
 	}
 	for i := range effects.Changed {
+		// first: who awaits the end of a sweep may then await its notices
+		m.sendNotices(effects.Changed[i].Head.ID, effects.Changed[i].Record)
 		if err := m.notify(ctx, &effects.Changed[i]); err != nil {
 			return effects, err
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/notify"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/store"
@@ -37,6 +38,7 @@ type Options struct {
 	Secrets string
 	Lease   time.Duration    // 0: core.DefaultLease
 	Now     func() time.Time // time.Now
+	Notify  notify.Sender    // of notices
 }
 
 // Master runs sweeps. Its methods may be called concurrently. Before Run they wait for it; after
@@ -57,6 +59,7 @@ type Master struct {
 	turns   measureTurns
 	notices notices
 	started time.Time // by the clock of the process
+	sending sending
 
 	// What follows is the loop's.
 	core    *core.Core
@@ -87,6 +90,7 @@ func New(o Options) *Master {
 	m := &Master{o: o, sweeps: o.Store, calls: make(chan call), ended: make(chan struct{}),
 		exitErr: ErrStopped, started: time.Now(), metrics: newMetrics()}
 	m.outbox.init(o.Queue, o.Log)
+	m.sending.now, m.sending.done.L = map[noticeKey]bool{}, &m.sending.mu
 	return m
 }
 
@@ -104,6 +108,7 @@ func (m *Master) Run(ctx context.Context) (err error) {
 	if err := m.load(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
+	defer m.startSending(ctx)()
 	var last stepInput
 	for {
 		s, ok := m.gather(ctx, in, last)

@@ -6,7 +6,6 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
 
@@ -92,13 +91,14 @@ func TestTheFirstTasksOfASweepThatWillBeFollowedSaySo(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
 		h := s.newHand("w1", 1)
-		id := s.submit(2, func(sub *master.Submission) { sub.Followed = true })
+		id, _, stop, err := s.master.SubmitWatched(t.Context(), submissionOf(t, 2), api.DetailOutput)
+		s.must(err)
 		s.submit(1)
 		h.has(2)
 		if !h.follow[id] {
 			t.Errorf("the worker is not told: %v", h.follow)
 		}
-		time.Sleep(time.Minute) // and nobody came
+		stop()
 		h.told("follow off", func(c task.Control) bool {
 			return c.Kind == task.FollowControl &&
 				c.Sweep == id && c.Off

@@ -124,14 +124,18 @@ func record(t testing.TB, n int) core.Record {
 // submit begins a sweep of n tasks.
 func (s *site) submit(n int, change ...func(*master.Submission)) string {
 	s.t.Helper()
-	var sub master.Submission
-	sub.Record = record(s.t, n)
+	sub := submissionOf(s.t, n)
 	for _, c := range change {
 		c(&sub)
 	}
 	id, err := s.master.Submit(s.t.Context(), sub)
 	s.must(err)
 	return id
+}
+
+func submissionOf(t testing.TB, tasks int) (s master.Submission) {
+	s.Record = record(t, tasks)
+	return s
 }
 
 // head is how a sweep stands on disk.

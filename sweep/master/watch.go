@@ -21,13 +21,9 @@ func (m *Master) Watch(ctx context.Context, id string, d api.Detail) (w *Watcher
 		if err != nil {
 			return nil, err
 		}
-		best, err := m.best(ctx, s)
-		if err != nil {
+		if w, err = m.watchStored(ctx, s, d); err != nil {
 			return nil, err
 		}
-		record, _ := m.core.Record(sweep)
-		head, _ := m.core.Head(sweep)
-		w = m.watch.add(record, head, best, d)
 		if !d.Output() {
 			return core.Note{}, nil
 		}
@@ -39,7 +35,23 @@ func (m *Master) Watch(ctx context.Context, id string, d api.Detail) (w *Watcher
 		}
 		return nil, nil, err
 	}
-	return w, func() {
+	return w, m.unwatch(ctx, w, d), nil
+}
+
+// watchStored adds a watcher of a sweep that the core has. It is for the loop.
+func (m *Master) watchStored(ctx context.Context, s store.Sweep, d api.Detail) (*Watcher, error) {
+	best, err := m.best(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	record, _ := m.core.Record(s.Head.ID)
+	head, _ := m.core.Head(s.Head.ID)
+	return m.watch.add(record, head, best, d), nil
+}
+
+// unwatch returns the function that ends a watcher.
+func (m *Master) unwatch(ctx context.Context, w *Watcher, d api.Detail) func() {
+	return func() {
 		w.close()
 		if !d.Output() {
 			return
@@ -47,7 +59,7 @@ func (m *Master) Watch(ctx context.Context, id string, d api.Detail) (w *Watcher
 		go func() { // the loop may be busy; it fails when the master is gone
 			_ = m.do(context.WithoutCancel(ctx), core.Follow{Sweep: w.sweep, More: -1})
 		}()
-	}, nil
+	}
 }
 
 // best reads which task of a sweep ranks first; nil where none does, or that cannot be read.

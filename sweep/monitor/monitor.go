@@ -109,12 +109,12 @@ func (m *Monitor) Close() {
 // readTimeout bounds how long a request with its form takes to arrive.
 const readTimeout = 20 * time.Second
 
-// Run serves on a listener until ctx ends, and then until readers have read their page, two seconds
-// at most. It closes the listener and the monitor, and when it returns no request is being answered
+// Run serves on listeners until ctx ends, and then until readers have read their page, two seconds
+// at most. It closes the listeners and the monitor, and when it returns no request is being answered
 // any more.
-func (m *Monitor) Run(ctx context.Context, l net.Listener) error {
+func (m *Monitor) Run(ctx context.Context, listeners ...net.Listener) error {
 	defer m.Close()
 	server := httpserver.Server{Handler: m, ReadTimeout: readTimeout, Log: m.o.Log,
 		Closing: m.Close} // live streams end: browsers try again
-	return server.Run(ctx, l)
+	return server.Run(ctx, listeners...)
 }

@@ -125,6 +125,11 @@ func (r *Reader) ActiveSweeps(ctx context.Context) (open []Sweep, damaged []*Dam
 	return open, damaged, readable(rows.Err())
 }
 
+// SweepsWithNotices lists the sweeps that have notices to be sent.
+func (r *Reader) SweepsWithNotices(ctx context.Context) ([]Sweep, error) {
+	return scanSweeps(r.db.QueryContext(ctx, selectSweeps+` WHERE outline->>'notices' ORDER BY seq`))
+}
+
 // Sweep reads one sweep; "" is the newest. The error is *UnknownSweep when there is none.
 func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
 	query, args := selectSweeps+` WHERE id = ?`, []any{id}

@@ -26,6 +26,7 @@ const (
 	Unreachable = 4 // the master or a host cannot be reached
 	// this machine or the program is at fault: disk full, folder not writable, store in use
 	Machine     = 5
+	TimeUp      = 124 // what was waited for did not happen in time
 	Interrupted = 130 // by Ctrl-C
 )
 
@@ -37,6 +38,7 @@ const ExitCodes = `EXIT CODES:
    3    invalid tasks.yml, parameters file or config.yml
    4    the master or a host cannot be reached
    5    an error of this machine: disk full, folder not writable, store in use
+   124  wait: the time was over before the sweeps had ended
    130  interrupted
 `
 

@@ -1,8 +1,9 @@
 // Package local runs the sweeps of one folder on this machine: master, queue and worker in one
-// process, which serves the API on a socket in the folder.
+// process, the runner, which serves the API on a socket in the folder.
 //
-// One process at a time is the [Runner] of a folder; everybody else, and it as well, is a client of
-// its API. All paths are relative to the current folder, which a process does not leave.
+// A command that runs or changes sweeps attaches to the runner and starts it if there is none: see
+// [Attach]. The runner ends when no client is attached and no sweep runs. All paths are relative to
+// the current folder, which a process does not leave.
 //
 // Only cmd/run-tasks imports it.
 package local

@@ -3,19 +3,24 @@ package local
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api/server"
-	"mlframework/sweep/listing"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/store"
@@ -30,8 +35,7 @@ const workerName = "local"
 // who may have a file of parameters of any length.
 const maxBody = 1 << 30
 
-// Runner is master, queue and worker in this process, over the store of the current folder. Close
-// it at the end.
+// Runner is master, queue and worker in this process, over the store of the current folder.
 type Runner struct {
 	store  *store.Store
 	queue  *memory.Queue
@@ -39,26 +43,110 @@ type Runner struct {
 	keeper *process.Keeper
 	log    *slog.Logger
 
-	outputs *worker.Lock // nil: it cannot be locked
-	noRoom  chan string  // gets why, when the disk of outputs is full
+	attached *server.Attachments
+	outputs  *worker.Lock // nil: it cannot be locked
+	noRoom   chan string  // gets why, when the disk of outputs is full
 
 	ctx    context.Context // of everything below; it ends when the master cannot go on
 	cancel context.CancelCauseFunc
 	parts  sync.WaitGroup // the master
 	ended  error          // why the master could not go on, once parts are over
 	stop   func()         // ends the worker
-	works  bool           // the worker was started
 	worker sync.WaitGroup
 	hangUp func() // ends the API
 	api    sync.WaitGroup
 }
 
-// Start makes this process the runner: it takes the store, and starts the master and its API. Work
-// starts the worker. Name is what others are told that it runs. The error is *store.InUse where
-// another process has the store.
-func Start(ctx context.Context, name string, log *slog.Logger) (r *Runner, err error) {
-	r = &Runner{queue: memory.New(), log: log, noRoom: make(chan string, 1),
+// firstClient is how long a runner waits for the client that started it.
+const firstClient = 30 * time.Second
+
+// Run makes this process the runner of the current folder, which runs so many tasks at a time, until
+// no client is attached and no sweep runs, or ctx ends. It says on standard output when it is ready,
+// or why it cannot be: see readiness. It logs to standard error.
+func Run(ctx context.Context, slots int, busy cli.GPUBusy) error {
+	r, err := start(ctx)
+	if err == nil {
+		if err = r.work(slots, busy); err != nil {
+			err = r.close(err)
+		}
+	}
+	var problem strings.Builder
+	said := readiness{Code: cli.Finish(&problem, program, err)}
+	said.Error = problem.String()
+	if inUse, is := errors.AsType[*store.InUse](err); is {
+		said.InUse = strings.TrimPrefix(inUse.Error(), "the store is in use by ")
+	}
+	text, _ := json.Marshal(said) // strings and numbers can be
+	patience := firstClient
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	if _, gone := fmt.Printf("%s\n", text); gone != nil {
+		patience = 0 // who started this process has ended
+	}
+	if err != nil {
+		return cli.Code(cli.Machine)
+	}
+	working, stop := cli.Interrupts(ctx, func() {
+		r.keeper.KillAll()
+		os.Exit(cli.Interrupted)
+	})
+	defer stop()
+	r.serve(working, patience)
+	err = r.failure()
+	if err != nil {
+		problem.Reset()
+		cli.Finish(&problem, program, err)
+		r.attached.Fail(problem.String())
+		select { // who started this process is about to attach
+		case <-r.attached.Came():
+		case <-time.After(endTime):
+		}
+	}
+	return r.close(err)
+}
+
+// serve returns when no client is attached and no sweep runs, ctx ends, or the runner cannot go on.
+// It waits with patience for the first client.
+func (r *Runner) serve(ctx context.Context, patience time.Duration) {
+	ctx, stop := context.WithCancel(ctx)
+	defer context.AfterFunc(r.ctx, stop)()
+	first := time.NewTimer(patience)
+	defer first.Stop()
+	for came := false; ctx.Err() == nil; came = true {
+		for running := r.Running(); len(running) > 0 && ctx.Err() == nil; running = r.Running() {
+			r.AwaitIdle(ctx, running[0])
+		}
+		if came && r.attached.Close() {
+			return
+		}
+		select {
+		case <-r.attached.Left():
+		case <-first.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// failure returns why the runner could not go on; nil if it could.
+func (r *Runner) failure() error {
+	if removed := r.store.Check(); removed != nil {
+		return removed
+	}
+	if cause := context.Cause(r.ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// start takes the store, and starts the master and its API. The error is *store.InUse where another
+// process has the store.
+func start(ctx context.Context) (r *Runner, err error) {
+	const name = RunnerCommand
+	attached := server.NewAttachments()
+	log := cli.Log(io.MultiWriter(attached, stamp{os.Stderr}))
+	r = &Runner{queue: memory.New(), log: log, noRoom: make(chan string, 1), attached: attached,
 		stop: func() {}, hangUp: func() {}}
+	r.attached.Idle = func() bool { return len(r.Running()) == 0 }
+	r.attached.Kill = r.kill
 	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	if err := makeFolders(); err != nil {
 		return nil, storeError(err)
@@ -117,8 +205,9 @@ func (r *Runner) start() (err error) {
 		return err
 	}
 	server := server.New(server.Options{Master: r.master, Store: &r.store.Reader, Broker: r.queue,
-		MaxBody: maxBody, Program: cli.Version(), Log: r.log})
-	serving, hangUp := context.WithCancel(r.ctx)
+		MaxBody: maxBody, Program: cli.Version(), Attachments: r.attached, Log: r.log})
+	// it outlives r.ctx: clients are told why that ended
+	serving, hangUp := context.WithCancel(context.WithoutCancel(r.ctx))
 	r.hangUp = hangUp
 	r.api.Go(func() {
 		if err := server.Run(serving, listener); err != nil {
@@ -137,8 +226,8 @@ func (r *Runner) start() (err error) {
 	return nil
 }
 
-// Work starts the worker, which runs so many tasks at a time.
-func (r *Runner) Work(slots int, busy cli.GPUBusy) error {
+// work starts the worker, which runs so many tasks at a time.
+func (r *Runner) work(slots int, busy cli.GPUBusy) error {
 	outputs, err := filepath.Abs(OutputFolder)
 	if err != nil {
 		return err
@@ -157,7 +246,7 @@ func (r *Runner) Work(slots int, busy cli.GPUBusy) error {
 		},
 	})
 	ctx, stop := context.WithCancel(r.ctx)
-	r.stop, r.works = stop, true
+	r.stop = stop
 	cli.Tune(cmp.Or(slots, runtime.NumCPU()))
 	r.worker.Go(func() { w.Run(ctx) })
 	r.parts.Go(r.pauseWithoutRoom)
@@ -176,14 +265,11 @@ func gpuHolder() string {
 	return fmt.Sprintf("%s (pid %d)", text, os.Getpid())
 }
 
-// Works reports whether the worker was started. Without it no sweep goes on.
-func (r *Runner) Works() bool { return r.works }
-
 // end ends everything: attempts that still run are stopped with their grace.
 func (r *Runner) end() error {
 	r.stop()
 	said := time.AfterFunc(time.Second, func() {
-		r.log.Info("stopping processes that tasks left behind; press Ctrl-C twice to kill them")
+		r.log.Info("stopping processes that tasks left behind")
 	})
 	r.worker.Wait()
 	said.Stop()
@@ -191,6 +277,7 @@ func (r *Runner) end() error {
 	r.api.Wait()
 	if r.master != nil && r.ctx.Err() == nil {
 		r.pauseAll("its run has ended")
+		r.master.AwaitNotices()
 	}
 	r.cancel(nil)
 	var errs []error
@@ -200,16 +287,17 @@ func (r *Runner) end() error {
 		defer cancel()
 		errs = append(errs, r.keeper.Close(ctx))
 	}
-	if r.outputs != nil {
+	errs = append(errs, r.store.Close())
+	if r.outputs != nil { // the last: clients wait for it
 		errs = append(errs, r.outputs.Release())
 	}
-	return errors.Join(append(errs, r.store.Close())...)
+	return errors.Join(errs...)
 }
 
-// Close ends the runner after something was done with it, or failed with err, and returns that with
-// what went wrong at the end: attempts that still run are stopped with their grace. That the master
-// could not go on is the better error, but for one that says so already.
-func (r *Runner) Close(err error) error {
+// close ends the runner after it failed with err, or not, and returns that with what went wrong at
+// the end: attempts that still run are stopped with their grace. That the master could not go on is
+// the better error, but for one that says so already.
+func (r *Runner) close(err error) error {
 	closed := r.end()
 	if _, told := errors.AsType[*cli.Error](err); err != nil && !told && r.ended != nil {
 		err = r.ended
@@ -217,31 +305,11 @@ func (r *Runner) Close(err error) error {
 	return errors.Join(err, closed)
 }
 
-// Kill ends all processes of tasks: nothing is waited for. The store is whole at every moment.
-func (r *Runner) Kill() { r.keeper.KillAll() }
-
-// Context ends when the runner does, with the reason as its cause.
-func (r *Runner) Context() context.Context { return r.ctx }
-
-// Within returns a context that ends with another, and with the runner.
-func (r *Runner) Within(ctx context.Context) (context.Context, func()) {
-	inner, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(r.ctx, func() { cancel(context.Cause(r.ctx)) })
-	return inner, func() { stop(); cancel(nil) }
-}
-
-// Archive answers questions about the sweeps of the folder.
-func (r *Runner) Archive() *listing.Archive { return &listing.Archive{Store: &r.store.Reader} }
-
-// Err returns why the runner could not go on, where that is why something failed with err. It is
-// *store.Removed where the store was removed, also when nothing failed yet.
-func (r *Runner) Err(err error) error {
-	if removed := r.store.Check(); removed != nil {
-		return removed
-	}
-	cause := context.Cause(r.ctx)
-	if err != nil && cause != nil && !errors.Is(cause, context.Canceled) {
-		return cause
-	}
-	return err
+// kill ends the attempts of a sweep at once.
+func (r *Runner) kill(sweep string) {
+	r.keeper.Kill(func(marks []string) bool {
+		return slices.ContainsFunc(marks, func(m string) bool {
+			return strings.HasPrefix(m, "TASK_ID="+sweep+"/")
+		})
+	})
 }

@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"errors"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -26,15 +25,6 @@ func (r *Runner) Running() (ids []string) {
 		}
 	}
 	return ids
-}
-
-// Interrupt pauses a sweep and stops its attempts, with their grace, unless it has just ended.
-func (r *Runner) Interrupt(id string) error {
-	err := r.master.Pause(r.ctx, id, "interrupted", true)
-	if _, ended := errors.AsType[*core.WrongState](err); ended {
-		return nil
-	}
-	return err
 }
 
 // AwaitIdle waits until a sweep is idle, and reports whether it is: false when ctx ended before.

@@ -25,23 +25,42 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := s.o.Master.Submit(r.Context(), master.Submission{Submission: submission,
-		IdempotencyKey: r.Header.Get(api.KeyHeader), Followed: follow.Output()})
+	id, err := s.submitFollowed(r.Context(), w, master.Submission{Submission: submission,
+		IdempotencyKey: r.Header.Get(api.KeyHeader)}, follow)
 	if err != nil {
 		return nil, err
 	}
-	w.Header().Set("Location", api.Root+"/sweeps/"+url.PathEscape(id))
-	if err := s.prepareFollow(r.Context(), w, id, follow, true); err != nil {
+	if err := s.attached(r, id); err != nil {
 		return nil, err
 	}
+	w.Header().Set("Location", api.Root+"/sweeps/"+url.PathEscape(id))
 	return s.archive.Summary(r.Context(), id)
 }
 
+// submitFollowed submits a sweep, and begins to collect its events, from the first, for a client
+// that is about to follow it; "": it is not.
+func (s *Server) submitFollowed(ctx context.Context, w http.ResponseWriter,
+	submission master.Submission, follow api.Detail) (id string, err error) {
+	if follow == "" {
+		return s.o.Master.Submit(ctx, submission)
+	}
+	id, watcher, stop, err := s.o.Master.SubmitWatched(ctx, submission, follow)
+	if err != nil {
+		return "", err
+	}
+	f, leave, err := s.buffers.adopt(ctx, id, follow, watcher, stop)
+	if err != nil {
+		return "", err
+	}
+	defer leave() // the buffer is kept for a while
+	w.Header().Set(api.EventHeader, f.id(beforeFirst, time.Time{}))
+	return id, nil
+}
+
 // prepareFollow begins to collect events for a client that is about to follow, so that it misses
-// nothing of what begins now: it goes on from the id that it is given. Of a sweep that is new
-// everything counts.
+// nothing of what begins now: it goes on from the id that it is given.
 func (s *Server) prepareFollow(ctx context.Context, w http.ResponseWriter, id string,
-	follow api.Detail, isNew bool) error {
+	follow api.Detail) error {
 	if follow == "" {
 		return nil
 	}
@@ -50,11 +69,7 @@ func (s *Server) prepareFollow(ctx context.Context, w http.ResponseWriter, id st
 		return err
 	}
 	defer leave() // the buffer is kept for a while
-	at, since := beforeFirst, time.Time{}
-	if !isNew {
-		at, since = f.end(), time.Now()
-	}
-	w.Header().Set(api.EventHeader, f.id(at, since))
+	w.Header().Set(api.EventHeader, f.id(f.end(), time.Now()))
 	return nil
 }
 
@@ -64,7 +79,7 @@ func (s *Server) changeSweep(w http.ResponseWriter, r *http.Request, follow api.
 	do func(ctx context.Context, id string) error) (any, error) {
 	named, err := s.archive.Stored(r.Context(), r.PathValue("sweep"))
 	if err == nil {
-		err = s.prepareFollow(r.Context(), w, named.Head.ID, follow, false)
+		err = s.prepareFollow(r.Context(), w, named.Head.ID, follow)
 	}
 	if err != nil {
 		return nil, err
@@ -73,6 +88,18 @@ func (s *Server) changeSweep(w http.ResponseWriter, r *http.Request, follow api.
 		return nil, err
 	}
 	return s.archive.Summary(r.Context(), named.Head.ID)
+}
+
+// runSweep is changeSweep for what lets a sweep run, which becomes one of the client that is
+// attached.
+func (s *Server) runSweep(w http.ResponseWriter, r *http.Request, follow api.Detail,
+	do func(ctx context.Context, id string) error) (any, error) {
+	return s.changeSweep(w, r, follow, func(ctx context.Context, id string) error {
+		if err := do(ctx, id); err != nil {
+			return err
+		}
+		return s.attached(r, id)
+	})
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -102,7 +129,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.changeSweep(w, r, follow, func(ctx context.Context, id string) error {
+	return s.runSweep(w, r, follow, func(ctx context.Context, id string) error {
 		return s.o.Master.Resume(ctx, id, g.Continuation)
 	})
 }
@@ -112,7 +139,7 @@ func (s *Server) retry(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.changeSweep(w, r, follow, func(ctx context.Context, id string) error {
+	return s.runSweep(w, r, follow, func(ctx context.Context, id string) error {
 		return s.o.Master.Retry(ctx, id, g.Indexes, g.Fresh, g.Continuation)
 	})
 }
@@ -169,7 +196,7 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) (any, error) {
 	if e.Revision != "" {
 		addDetail(r, "revision="+e.Revision)
 	}
-	return s.changeSweep(w, r, follow, func(ctx context.Context, id string) error {
+	return s.runSweep(w, r, follow, func(ctx context.Context, id string) error {
 		return s.o.Master.Extend(ctx, id, e)
 	})
 }

@@ -49,6 +49,8 @@ func apiError(err error) *api.Error {
 		e.Parameter = api.NeedsParameter
 	} else if errors.Is(err, master.ErrKeyUsed) {
 		e.Status, e.Remedy = http.StatusConflict, "use a new key for each request"
+	} else if errors.Is(err, core.ErrNotifyCommand) {
+		return api.Wrong("record.notify", err.Error())
 	} else if errors.Is(err, core.ErrEnviron) {
 		e.Status, e.Parameter = http.StatusConflict, "environ"
 	} else if errors.Is(err, syscall.ENOSPC) {

@@ -46,25 +46,49 @@ func (bs *eventBuffers) join(ctx context.Context, sweep string, d api.Detail) (b
 		return nil, nil, master.ErrStopped
 	}
 	key := bufferKey{sweep, d}
-	have := bs.all[key]
-	if have == nil {
-		if have, err = bs.open(ctx, key); err != nil {
+	if bs.all[key] == nil {
+		w, stop, err := bs.master.Watch(ctx, sweep, d)
+		if err != nil {
 			return nil, nil, err
 		}
+		bs.open(ctx, key, w, stop)
 	}
+	b, leave = bs.enter(key)
+	return b, leave, nil
+}
+
+// adopt is join for a sweep that is watched already, unless it has a buffer.
+func (bs *eventBuffers) adopt(ctx context.Context, sweep string, d api.Detail, w *master.Watcher,
+	stop func()) (b *eventBuffer, leave func(), err error) {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	key := bufferKey{sweep, d}
+	switch {
+	case bs.closed:
+		stop()
+		return nil, nil, master.ErrStopped
+	case bs.all[key] != nil: // it was submitted before, under the same idempotency key
+		stop()
+	default:
+		bs.open(ctx, key, w, stop)
+	}
+	b, leave = bs.enter(key)
+	return b, leave, nil
+}
+
+// enter adds a reader to a buffer.
+func (bs *eventBuffers) enter(key bufferKey) (b *eventBuffer, leave func()) {
+	have := bs.all[key]
 	have.readers++
 	if have.idleTimer != nil {
 		have.idleTimer.Stop()
 		have.idleTimer = nil
 	}
-	return have.eventBuffer, sync.OnceFunc(func() { bs.leave(key, have) }), nil
+	return have.eventBuffer, sync.OnceFunc(func() { bs.leave(key, have) })
 }
 
-func (bs *eventBuffers) open(ctx context.Context, key bufferKey) (*sharedBuffer, error) {
-	w, stop, err := bs.master.Watch(ctx, key.sweep, key.detail)
-	if err != nil {
-		return nil, err
-	}
+// open makes the buffer of a watcher.
+func (bs *eventBuffers) open(ctx context.Context, key bufferKey, w *master.Watcher, stop func()) {
 	reading, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b := &sharedBuffer{eventBuffer: newEventBuffer(key.detail), stop: cancel}
 	if bs.all == nil {
@@ -75,7 +99,6 @@ func (bs *eventBuffers) open(ctx context.Context, key bufferKey) (*sharedBuffer,
 		b.run(reading, w)
 		stop()
 	})
-	return b, nil
 }
 
 func (bs *eventBuffers) leave(key bufferKey, b *sharedBuffer) {

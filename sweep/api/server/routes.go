@@ -23,6 +23,8 @@ var routes = []route{
 	{method: "GET", path: "/broker", query: []string{"queues"}, answer: api.Broker{},
 		do: (*Server).broker},
 
+	{method: "GET", path: "/attachment", do: (*Server).attach},
+
 	{method: "GET", path: "/audit", query: append(paging[:2:2], "object"), answer: api.AuditPage{},
 		do: (*Server).audit},
 

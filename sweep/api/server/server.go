@@ -42,8 +42,10 @@ type Options struct {
 	Revisions string
 	// MaxBody bounds the body of a request, in bytes; 0: 16 MiB.
 	MaxBody int64
-	Program string       // version of the program, for people
-	Log     *slog.Logger // faults of this program; nothing
+	Program string // version of the program, for people
+	// Attachments, when set, lets clients attach to it: of a local run.
+	Attachments *Attachments
+	Log         *slog.Logger // faults of this program; nothing
 }
 
 // Server is the API of one master, an http.Handler. It is safe for concurrent use. Close it when

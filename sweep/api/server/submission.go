@@ -93,6 +93,10 @@ func check(s api.Submission) error {
 	case len(r.Images) > 0:
 		return api.Wrong("record.images",
 			"set by the master from what workers report: leave it out")
+	case r.Notify != nil && r.Notify.Check() != nil:
+		return api.Wrong("record.notify", r.Notify.Check().Error())
+	case len(r.Notices) > 0:
+		return api.Wrong("record.notices", "set by the master: leave it out")
 	case len(r.Extensions) > 0:
 		return api.Wrong("record.extensions",
 			"must be empty in a new sweep: extend it once it is submitted")

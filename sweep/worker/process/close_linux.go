@@ -21,6 +21,18 @@ func (k *Keeper) KillAll() {
 	k.cgroups.remove()
 }
 
+// Kill ends the running programs whose Spec.Marks are wanted, as ErrKill does.
+func (k *Keeper) Kill(wanted func(marks []string) bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for r := range k.runs {
+		if wanted(r.spec.Marks) {
+			r.killed.Store(true)
+			r.wake()
+		}
+	}
+}
+
 // Close ends every running program as ErrKill does, kills all other descendants except those that
 // other code of this process started, and waits for them. If ctx is done first, it returns an error
 // and may be called again. After it has returned nil, a new Keeper can be made.

@@ -19,7 +19,7 @@ import (
 var current atomic.Pointer[Keeper]
 
 // Keeper runs programs in process groups of their own. Without a subreaper, a process that leaves
-// its group is not found. Spec.Marks and the memory preference have no effect. All methods may be
+// its group is not found. The memory preference has no effect. All methods may be
 // called concurrently.
 type Keeper struct {
 	active  sync.WaitGroup
@@ -27,13 +27,13 @@ type Keeper struct {
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
-	leaving atomic.Bool // by KillAll
-	groups  map[int]bool
+	leaving atomic.Bool      // by KillAll
+	groups  map[int][]string // Spec.Marks by the pid of the program
 }
 
 // NewKeeper fails if another Keeper exists. The log is not used on this system.
 func NewKeeper(*slog.Logger) (*Keeper, error) {
-	k := &Keeper{groups: map[int]bool{}, closing: make(chan struct{})}
+	k := &Keeper{groups: map[int][]string{}, closing: make(chan struct{})}
 	if !current.CompareAndSwap(nil, k) {
 		return nil, errors.New("keep processes: this process has a keeper already")
 	}
@@ -56,6 +56,17 @@ func (k *Keeper) killGroups() {
 	}
 	for pid := range k.groups {
 		_ = syscall.Kill(-pid, syscall.SIGKILL) // it may be gone
+	}
+}
+
+// Kill sends SIGKILL to the process group of each running program whose Spec.Marks are wanted.
+func (k *Keeper) Kill(wanted func(marks []string) bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for pid, marks := range k.groups {
+		if wanted(marks) {
+			_ = syscall.Kill(-pid, syscall.SIGKILL) // it may be gone
+		}
 	}
 }
 
@@ -91,7 +102,7 @@ func (k *Keeper) run(ctx context.Context, spec *Spec, file string) Exit {
 	if spec.Stderr != nil {
 		cmd.Stderr = errs
 	}
-	if err := k.start(cmd); err != nil {
+	if err := k.start(cmd, spec.Marks); err != nil {
 		return startFailure(spec, file, err)
 	}
 	defer k.leave(cmd.Process.Pid)
@@ -104,7 +115,7 @@ func (k *Keeper) run(ctx context.Context, spec *Spec, file string) Exit {
 	return e
 }
 
-func (k *Keeper) start(cmd *exec.Cmd) error {
+func (k *Keeper) start(cmd *exec.Cmd, marks []string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
@@ -113,7 +124,7 @@ func (k *Keeper) start(cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	k.groups[cmd.Process.Pid] = true
+	k.groups[cmd.Process.Pid] = marks
 	k.active.Add(1)
 	return nil
 }

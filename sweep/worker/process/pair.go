@@ -72,6 +72,26 @@ func RunGuarded(name string) (exitCode int, err error) {
 	return watch(child, alive, signals)
 }
 
+// StartDetached starts this program again with other arguments, in a session of its own: it does not
+// end with this process or with its terminal. Standard input is empty.
+func StartDetached(args []string, stdout, stderr *os.File) error {
+	program, err := ownProgram()
+	if err != nil {
+		return err
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	p, err := os.StartProcess(program, append([]string{os.Args[0]}, args...), &os.ProcAttr{
+		Files: []*os.File{null, stdout, stderr}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	if err != nil {
+		return fmt.Errorf("start %s: %w", program, err)
+	}
+	return p.Release()
+}
+
 // Killed is the error of RunGuarded if a signal ended the executor.
 type Killed struct{ Signal syscall.Signal }
 

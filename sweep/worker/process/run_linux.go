@@ -20,6 +20,8 @@ type run struct {
 	// -1 if the kernel has none
 	pidfd int
 	waker int // event descriptor that interrupts poll
+	// by Keeper.Kill
+	killed atomic.Bool
 	// without pidfd: waitForExit has seen the end
 	dead atomic.Bool
 	// without pidfd: closed when waitForExit returns

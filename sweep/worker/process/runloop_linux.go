@@ -90,6 +90,9 @@ func (r *run) untilNextDue(now time.Time) (again time.Duration) {
 
 func (r *run) checkContext(ctx context.Context, now time.Time) {
 	cause, grace := context.Cause(ctx), r.spec.Grace
+	if r.killed.Load() {
+		cause = ErrKill
+	}
 	if errors.Is(cause, ErrKill) {
 		grace = 0
 	}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/local"
+	"mlframework/sweep/api"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/monitor"
+)
+
+func (c *command) monitorCommand() *cliv2.Command {
+	return &cliv2.Command{Name: "monitor", Action: c.monitor,
+		Usage: "show sweeps, tasks and workers in a browser",
+		Flags: append(append(locationFlags(), runnerFlags()...),
+			cli.Switch("no-open", "only print the link; do not open a browser")),
+		Description: `Serves web pages on 127.0.0.1 until you press Ctrl-C, opens them in your
+browser and prints a link that logs in once. Sweeps go on without it.
+
+On a machine that you reach over ssh, forward the port from your own machine
+and open the link there: ssh -L 5555:127.0.0.1:5555 HOST.
+
+EXAMPLES:
+   # the sweeps of this folder, or of the cluster of config.yml
+   run-tasks monitor
+   run-tasks monitor --no-open`}
+}
+
+// pages are the web pages of a master for a browser on this machine.
+type pages struct {
+	master *api.Client
+	state  string // the folder of their tokens
+	name   string // of the host in their address
+	of     string // whose they are, for people
+	open   bool   // in a browser
+}
+
+// monitor is `run-tasks monitor`.
+func (c *command) monitor(ctx *cliv2.Context) error {
+	if _, err := argument(ctx); err != nil || ctx.NArg() > 0 {
+		return cli.Wrong("", "run-tasks monitor takes no argument")
+	}
+	if err := checkRunning(ctx); err != nil {
+		return err
+	}
+	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
+	defer stop()
+	p := pages{open: !ctx.Bool("no-open") && hasBrowser()}
+	if locationOf(ctx) == inFolder {
+		return c.monitorFolder(work, p, runnerOptions(ctx))
+	}
+	m, err := c.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	if _, err := m.Health(work); err != nil {
+		return err
+	}
+	if p.state, err = os.MkdirTemp("", "run-tasks-monitor-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(p.state)
+	p.master, p.name, p.of = m.Client, "master", "the master"
+	if m.cluster != nil {
+		p.name, p.of = m.cluster.Name(), "cluster "+m.cluster.Name()
+	}
+	return c.serve(work, p)
+}
+
+// monitorFolder serves the pages of this folder. Its runner, which they ask, does not end before
+// them.
+func (c *command) monitorFolder(work context.Context, p pages, options []string) error {
+	if !exists(definition.FileName) && !exists(local.StoreFolder) {
+		return noSweep()
+	}
+	attached, err := c.attach(work, options)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(work)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		c.keepRunner(ctx, attached, options)
+	}()
+	defer func() { stop(); <-kept }()
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	p.master, p.state = c.runnerClient(), filepath.Join(local.StoreFolder, "monitor")
+	p.name, p.of = hostName(filepath.Base(dir)), dir
+	return c.serve(work, p)
+}
+
+// keepRunner keeps this process attached to a runner until ctx ends.
+func (c *command) keepRunner(ctx context.Context, attached *localFolder, options []string) {
+	for {
+		attached.attached.Failure(ctx) // its text was printed by whoever runs a sweep
+		_ = attached.close()           // it was only read
+		if ctx.Err() != nil {
+			return
+		}
+		c.messages.Note("the process that ran the tasks has ended; starting it again")
+		var err error
+		for attached, err = c.attach(ctx, options); err != nil; attached, err = c.attach(ctx, options) {
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+var notInHost = regexp.MustCompile(`[^a-z0-9]+`)
+
+// hostName makes a name for a host below localhost of the name of a folder.
+func hostName(folder string) string {
+	name := strings.Trim(notInHost.ReplaceAllString(strings.ToLower(folder), "-"), "-")
+	if name == "" || len(name) > 63 {
+		return "run-tasks"
+	}
+	return name
+}
+
+// serve serves pages until ctx ends.
+func (c *command) serve(ctx context.Context, p pages) error {
+	m, err := monitor.New(monitor.Options{Master: p.master, State: p.state, Cluster: p.name,
+		Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return &cli.Error{Code: cli.Machine, Err: err}
+	}
+	listeners, err := cli.ListenLoopback(ctx)
+	if err != nil {
+		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("listen for a browser: %w", err)}
+	}
+	defer cli.CloseAll(listeners)
+	address := listeners[0].Addr().String()
+	at, fallback := cli.Pages(p.name, address)
+	link, err := monitor.Link(p.state, at, monitor.Operator, time.Now())
+	if err != nil {
+		return &cli.Error{Code: cli.Machine, Err: err}
+	}
+	fmt.Fprintf(c.stdout, "the monitor of %s is at %s until you press Ctrl-C. This link logs in; it "+
+		"works once, for five minutes:\n%s\n", cli.Visible(p.of), at, link)
+	switch {
+	case p.open:
+		end, err := openBrowser(link)
+		if err != nil {
+			c.messages.Note("no browser was opened: " + err.Error())
+			break
+		}
+		defer end()
+	case os.Getenv("SSH_CONNECTION") != "":
+		_, port, _ := net.SplitHostPort(address)
+		host, _ := os.Hostname()
+		fmt.Fprintf(c.stdout, "first, on your own machine: ssh -L %s:127.0.0.1:%[1]s %s\n", port, host)
+	}
+	fmt.Fprintf(c.stdout, "if your browser cannot find this name, open this instead:\n%s\n",
+		fallback+strings.TrimPrefix(link, at))
+	return m.Run(ctx, listeners...)
+}
+
+// hasBrowser reports whether a browser that is started here can be seen by who called this program.
+func hasBrowser() bool {
+	switch {
+	case os.Getenv("SSH_CONNECTION") != "":
+		return false
+	case runtime.GOOS == "darwin":
+		return true
+	}
+	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+}
+
+// openBrowser opens a link in the user's browser. Other users see the command lines of processes:
+// the browser is given a file that only its user may read, which leads to the link. The returned
+// function removes the file.
+func openBrowser(link string) (end func(), err error) {
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	dir, err := os.MkdirTemp("", "run-tasks-monitor-")
+	if err != nil {
+		return nil, err
+	}
+	end = func() { _ = os.RemoveAll(dir) }
+	file := filepath.Join(dir, "monitor.html")
+	page := `<!doctype html><meta http-equiv="refresh" content="0; url=` + html.EscapeString(link) + `">`
+	if err = os.WriteFile(file, []byte(page), 0o600); err == nil {
+		cmd := exec.Command(opener, file)
+		if err = cmd.Start(); err == nil {
+			go func() { _ = cmd.Wait() }() // whether it found a browser, the user sees
+			return end, nil
+		}
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		err = fmt.Errorf("there is no %s", opener)
+	}
+	end()
+	return nil, err
+}

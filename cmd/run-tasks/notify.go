@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/core"
+	"mlframework/sweep/definition"
+)
+
+// userConfig returns the path of the user's own config.yml; "" if there is no home folder.
+func userConfig() string {
+	folder := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(folder) { // the specification says to ignore such a value
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		folder = filepath.Join(home, ".config")
+	}
+	return filepath.Join(folder, "mlframework", "config.yml")
+}
+
+// readNotify reads who is told of a sweep: as tasks.yml says, else as the user's own config.yml.
+// A master of workers has no programs that it could run.
+func (p *project) readNotify(at location) error {
+	const remedy = "write notify: {url: ...}, or run the sweep with --local"
+	switch p.notify = p.file.Notify; {
+	case p.notify != nil && len(p.notify.Command) > 0 && at != inFolder:
+		return &cli.Error{Code: cli.Invalid, Err: errors.New("notify in tasks.yml: command runs " +
+			"on this machine only, and this sweep runs at a master"), Remedy: remedy}
+	case p.notify != nil:
+		return nil
+	}
+	file := userConfig()
+	if file == "" {
+		return nil
+	}
+	n, err := definition.LoadUser(file)
+	if n != nil && len(n.Command) > 0 && at != inFolder {
+		p.notes = append(p.notes, "the command of notify in "+file+" runs on this machine only: "+
+			"nobody is told of this sweep; "+remedy)
+		return nil
+	}
+	p.notify = n
+	return err
+}
+
+// showNotices prints who was told of a sweep, and when.
+func (c *command) showNotices(r core.Record) {
+	if r.Notify == nil {
+		return
+	}
+	if len(r.Notices) == 0 {
+		c.field("notify", r.Notify.Target())
+	}
+	for _, n := range r.Notices {
+		text := fmt.Sprintf("%s: %s", n.Event, r.Notify.Target())
+		switch {
+		case n.Error != "":
+			text += " was not told: " + n.Error
+		case n.Pending():
+			text += " is being told"
+		default:
+			text += " was told at " + n.Sent.In(timeZone()).Format(time.DateTime)
+		}
+		c.field("notify", text)
+	}
+}
