@@ -7,15 +7,17 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
 // control does something with a sweep or task. It returns the target with its sweep, and how that
-// stands then.
-func (c *command) control(ctx *cliv2.Context, do func(context.Context, *api.Client,
-	target) (core.Summary, error)) (t target, after core.Summary, err error) {
+// stands then. Ask, unless it is nil, is called with the newest sweep if none is named, and may
+// refuse.
+func (c *command) control(ctx *cliv2.Context, ask func(api.Sweep) error, do func(context.Context,
+	*api.Client, target) (core.Summary, error)) (t target, after core.Summary, err error) {
 	arg, err := argument(ctx)
 	if err != nil {
 		return t, after, err
@@ -28,6 +30,11 @@ func (c *command) control(ctx *cliv2.Context, do func(context.Context, *api.Clie
 		return t, after, err
 	}
 	defer src.close()
+	if arg == "" && ask != nil {
+		if err := ask(s); err != nil {
+			return t, after, err
+		}
+	}
 	t.sweep = s.ID
 	if err := unended(ctx.Context, src, t); err != nil {
 		return t, after, err
@@ -65,7 +72,8 @@ func (c *command) printState(s core.Summary) {
 
 // cancel is `run-tasks cancel`.
 func (c *command) cancel(ctx *cliv2.Context) error {
-	t, after, err := c.control(ctx, func(ctx context.Context, m *api.Client,
+	ask := func(s api.Sweep) error { return c.agreesToCancel(ctx, s) }
+	t, after, err := c.control(ctx, ask, func(ctx context.Context, m *api.Client,
 		t target) (core.Summary, error) {
 		if t.isTask {
 			return m.CancelTask(ctx, t.sweep, t.index)
@@ -80,4 +88,25 @@ func (c *command) cancel(ctx *cliv2.Context) error {
 	}
 	c.printState(after)
 	return nil
+}
+
+// agreesToCancel asks whether the newest sweep is meant, which was not named. A sweep that has ended
+// is not asked about: it cannot be cancelled.
+func (c *command) agreesToCancel(ctx *cliv2.Context, s api.Sweep) error {
+	if ctx.Bool("yes") || s.State != core.Open && s.State != core.Paused {
+		return nil
+	}
+	done, _ := display.Tally(s.Summary)
+	agreed, asked := cli.Agrees(ctx.Context, c.stdin, c.stderr,
+		fmt.Sprintf("Cancel %s, which is %s, with %d of %s done?", s.ID, s.State, done,
+			plural(s.Total, "task")))
+	switch {
+	case agreed:
+		return nil
+	case asked:
+		fmt.Fprintln(c.stderr, "nothing was cancelled")
+		return cli.Code(cli.Failed)
+	}
+	return cli.Wrong(c.self+" cancel "+s.ID+", or add --yes to cancel the newest",
+		"no sweep is named")
 }

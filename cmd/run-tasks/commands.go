@@ -137,8 +137,12 @@ EXAMPLES:
 
 func (c *command) cancelCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "cancel", ArgsUsage: sweepOrTask, Action: c.cancel,
-		Usage: "cancel a sweep or a task", Flags: locationFlags(),
-		Description: `EXAMPLES:
+		Usage: "cancel a sweep or a task",
+		Flags: append(locationFlags(),
+			cli.Switch("yes", "cancel the newest sweep without asking", "y")),
+		Description: `Asks if you name no sweep.
+
+EXAMPLES:
    run-tasks cancel run_training-1
    # only one task of it
    run-tasks cancel run_training-1/7`}

@@ -72,7 +72,7 @@ func TestDiskOfStoreFull(t *testing.T) {
 			for args, changes := range map[string]bool{"ls": false, "ls --json": false,
 				"show": false, "show work-1/0": false, "results": false, "results --csv": false,
 				"test-metrics -d p work work-1/0": false, "follow": false,
-				"--local -d p work": true, "cancel": true, "resume": killed,
+				"--local -d p work": true, "cancel -y": true, "resume": killed,
 				"--local -d p --missing work": true} {
 				stdout, stderr, code := f.run(strings.Fields(args)...)
 				said := strings.Contains(stderr, fmt.Sprintf(full, f.dir))

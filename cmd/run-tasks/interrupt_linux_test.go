@@ -88,6 +88,22 @@ func TestInterruptedTwice(t *testing.T) {
 	f.complete("--slots", "2")
 }
 
+// Ctrl-\ kills the tasks at once; it prints no trace.
+func TestQuit(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", stubborn)
+	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+	f.running(3)
+	f.signal(c, syscall.SIGQUIT)
+	c.ends(130)
+	if said := c.stderr.String(); said != "killed the tasks of work-1; to continue: run-tasks resume "+
+		"work-1\n" {
+		t.Errorf("it says %s", said)
+	}
+	f.dead(deadline)
+	f.complete("--slots", "2")
+}
+
 // Ctrl-C ends who follows, and not what is followed.
 func TestFollowerInterrupted(t *testing.T) {
 	t.Parallel()

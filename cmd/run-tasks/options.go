@@ -48,7 +48,8 @@ func flagUpdated() cliv2.Flag {
 
 // runFlags returns the options of every command that runs tasks.
 func runFlags() []cliv2.Flag {
-	flags := append([]cliv2.Flag{cli.Switch("local", "run on this machine")}, locationFlags()[1:]...)
+	flags := append([]cliv2.Flag{cli.Switch("local", "run on this machine")},
+		locationFlags()[1:]...)
 	return append(append(flags, runnerFlags()...),
 		cli.Switch("detach", "return when the sweep has started, and leave it running"),
 		cli.Switch("keep-going", "do not pause the sweep when its first tasks fail alike"),

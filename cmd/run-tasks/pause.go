@@ -17,7 +17,7 @@ func (c *command) pause(ctx *cliv2.Context) error {
 		return cli.Wrong("run-tasks pause "+name+" pauses its sweep", "a single task cannot be "+
 			"paused")
 	}
-	_, after, err := c.control(ctx, func(work context.Context, m *api.Client,
+	_, after, err := c.control(ctx, nil, func(work context.Context, m *api.Client,
 		t target) (core.Summary, error) {
 		return m.Pause(work, t.sweep, ctx.Bool("stop"))
 	})

@@ -154,6 +154,34 @@ func TestTerminalInterruptedTwice(t *testing.T) {
 	f.complete("--slots", "2")
 }
 
+// A person is asked before the newest sweep is cancelled.
+func TestTerminalAsksBeforeItCancels(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", polite)
+	if _, stderr, code := f.run("--local", "-d", "p", "--slots", "2", "--detach", "work"); code != 0 {
+		t.Fatal(stderr)
+	}
+	f.running(3)
+	f.known(2, 1)
+	for _, k := range []struct {
+		answer string
+		code   int
+		says   string
+	}{{"n", 1, "nothing was cancelled"}, {"y", 0, "work-1 is cancelled"}} {
+		term := openTerminal(t, 80)
+		c := f.start(term.tty, "cancel")
+		eventually(t, deadline, "a question", func() bool {
+			return strings.Contains(term.seen.String(), "Cancel work-1, which is running, with 1 of 4 "+
+				"tasks done? [y/N] ")
+		})
+		term.press(t, k.answer+"\r")
+		c.ends(k.code)
+		if text := term.text(); !strings.Contains(text, k.says) {
+			t.Errorf("it says %q", text)
+		}
+	}
+}
+
 // Output on a terminal is made visible, and characters that lie across two reads stay whole.
 func TestTerminalLogs(t *testing.T) {
 	t.Parallel()
