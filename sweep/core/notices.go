@@ -64,6 +64,7 @@ func (h Head) over() bool {
 		return true
 	}
 	itself := strings.Contains(h.Reason, maxFailuresReason) ||
+		strings.HasPrefix(h.Reason, FailedAlike) ||
 		strings.HasPrefix(h.Reason, task.NoSpaceReason)
 	return h.State == Paused && itself &&
 		h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] == 0
