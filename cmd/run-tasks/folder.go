@@ -73,7 +73,7 @@ func (h *localFolder) explain(err error) error {
 	refusal, refused := errors.AsType[*api.Error](err)
 	_, lost := errors.AsType[*api.Unreachable](err)
 	if refused && refusal.Status >= http.StatusInternalServerError || lost {
-		if why := h.attached.AwaitEnd(); why != nil {
+		if why := h.attached.AwaitFailure(); why != nil {
 			return why
 		}
 	}

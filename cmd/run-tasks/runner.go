@@ -161,7 +161,7 @@ func (h *localFolder) runnerEnded(ctx context.Context, c *command, id string) er
 	if h.idle || !h.lost {
 		return nil
 	}
-	why := h.attached.AwaitEnd()
+	why := h.attached.AwaitFailure()
 	now, err := c.openFolder(ctx)
 	if err == nil {
 		defer now.close()

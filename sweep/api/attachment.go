@@ -28,10 +28,12 @@ const (
 	Kill      = "kill"      // SWEEP: as Interrupt, without grace
 	Leave     = "leave"     // the sweeps of the client are not stopped with it any more
 	// from the runner
-	Ended  = "ended"  // after Leave: it ends, as no other client is attached and no sweep runs
-	Stays  = "stays"  // after Leave: it does not
-	Logs   = "logs"   // TEXT, as a string of JSON: what it logs
-	Failed = "failed" // TEXT: the error with which it ends
+	Ended = "ended" // after Leave: it ends, as no other client is attached and no sweep runs
+	Stays = "stays" // after Leave: it does not
+	// after Ended: before that, it stops processes that tasks left behind
+	Lingers = "lingers"
+	Logs    = "logs"   // TEXT, as a string of JSON: what it logs
+	Failed  = "failed" // TEXT: the error with which it ends
 )
 
 // Attachment is a client's presence at the runner of a folder, which does not end before it. The
@@ -43,8 +45,9 @@ type Attachment struct {
 
 	conn    net.Conn
 	log     func(text string)
-	left    chan bool // the answer to Leave; closed with the connection
-	failure string    // set before ended is closed
+	left    chan bool     // the answer to Leave; closed with the connection
+	lingers chan struct{} // closed by Lingers
+	failure string        // set before ended is closed
 	ended   chan struct{}
 	once    sync.Once
 }
@@ -93,13 +96,14 @@ func (c *Client) attach(conn net.Conn, log func(string)) (*Attachment, error) {
 		return nil, c.connectionLost(err)
 	}
 	a := &Attachment{ID: strings.TrimSpace(id), conn: conn, log: log, left: make(chan bool, 1),
-		ended: make(chan struct{})}
+		lingers: make(chan struct{}), ended: make(chan struct{})}
 	go a.read(in)
 	return a, nil
 }
 
 func (a *Attachment) read(in *bufio.Reader) {
 	defer close(a.left)
+	linger := sync.OnceFunc(func() { close(a.lingers) })
 	end := sync.OnceFunc(func() { close(a.ended) })
 	defer end()
 	for {
@@ -116,8 +120,12 @@ func (a *Attachment) read(in *bufio.Reader) {
 			a.failure = text
 			end()
 		case Ended, Stays:
-			a.left <- verb == Ended
-			return
+			select {
+			case a.left <- verb == Ended:
+			default: // it was not asked
+			}
+		case Lingers:
+			linger()
 		}
 	}
 }
@@ -133,9 +141,8 @@ func (a *Attachment) Interrupt(sweep string, kill bool) error {
 }
 
 // Leave ends the attachment, and leaves its sweeps as they are. It reports whether the runner ends
-// now.
+// now: then the connection stays open until it has. Close it in any case.
 func (a *Attachment) Leave() (ended bool, err error) {
-	defer a.Close()
 	if _, err := fmt.Fprintln(a.conn, Leave); err != nil {
 		return false, err
 	}
@@ -144,6 +151,19 @@ func (a *Attachment) Leave() (ended bool, err error) {
 		return false, errors.New("the runner has closed the connection")
 	}
 	return ended, nil
+}
+
+// AwaitEnd waits after Leave until the runner has ended ([Ended]), or says that it lingers
+// ([Lingers]), or ctx ends ([Stays]).
+func (a *Attachment) AwaitEnd(ctx context.Context) string {
+	select {
+	case <-a.ended:
+		return Ended
+	case <-a.lingers:
+		return Lingers
+	case <-ctx.Done():
+		return Stays
+	}
 }
 
 // Failure waits until the runner tells the error with which it ends, as it is printed, and returns

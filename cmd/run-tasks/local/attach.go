@@ -101,15 +101,21 @@ func isEnding(err error) bool {
 	return refused && e.Status == http.StatusServiceUnavailable
 }
 
-// endTime is how long is waited for a runner that ends. It may take longer: processes that tasks
-// left behind have their grace.
-const endTime = time.Second
+// endTime is how long is waited for a runner that ends.
+const endTime = 10 * time.Second
 
 // Leave detaches the client, and leaves its sweeps as they are. If the runner ends with that, Leave
-// waits for it, a little, and reports whether it is still there.
+// waits for it, unless it lingers, as processes that tasks left behind have their grace. Leave
+// reports whether the runner is still there in the end.
 func (a *Attached) Leave() (ending bool) {
+	defer a.Close()
 	if ended, err := a.Attachment.Leave(); err == nil && !ended {
 		return false
+	}
+	ctx, stop := context.WithTimeout(context.Background(), endTime)
+	defer stop()
+	if a.AwaitEnd(ctx) == api.Lingers {
+		return true
 	}
 	return !awaitEnd()
 }
@@ -124,11 +130,14 @@ func awaitEnd() bool {
 	return true
 }
 
-// AwaitEnd waits for the end of a runner that has refused a request, or cut the connection. It
+// failureTime is how long a runner that refused a request may take to say that it ends.
+const failureTime = time.Second
+
+// AwaitFailure waits for the end of a runner that has refused a request, or cut the connection. It
 // returns the error with which the runner ended; nil if it said nothing, as when it was killed, or
 // does not end.
-func (a *Attached) AwaitEnd() error {
-	ctx, stop := context.WithTimeout(context.Background(), endTime)
+func (a *Attached) AwaitFailure() error {
+	ctx, stop := context.WithTimeout(context.Background(), failureTime)
 	defer stop()
 	why := a.Failure(ctx)
 	if why == "" {

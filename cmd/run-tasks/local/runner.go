@@ -98,7 +98,7 @@ func Run(ctx context.Context, slots int, busy cli.GPUBusy) error {
 		r.attached.Fail(problem.String())
 		select { // who started this process is about to attach
 		case <-r.attached.Came():
-		case <-time.After(endTime):
+		case <-time.After(failureTime):
 		}
 	}
 	return r.close(err)
@@ -270,6 +270,7 @@ func (r *Runner) end() error {
 	r.stop()
 	said := time.AfterFunc(time.Second, func() {
 		r.log.Info("stopping processes that tasks left behind")
+		r.attached.Linger()
 	})
 	r.worker.Wait()
 	said.Stop()

@@ -32,6 +32,7 @@ type Attachments struct {
 	closed bool                   // no further client can attach
 	early  []string               // what was logged before a client was there
 	failed string                 // by Fail
+	last   net.Conn               // of the client that left last: the run ends
 	left   chan struct{}
 	came   chan struct{} // closed with the first client
 	first  sync.Once
@@ -98,6 +99,30 @@ func (a *Attachments) tell(verb, text string) (told bool) {
 		_, _ = fmt.Fprintf(c.conn, "%s %s\n", verb, quoted) // it may have gone
 	}
 	return told
+}
+
+// Linger tells the client that left last that the run does not end yet: it stops processes that
+// tasks left behind.
+func (a *Attachments) Linger() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.last != nil {
+		_, _ = io.WriteString(a.last, api.Lingers+"\n") // it may have gone
+	}
+}
+
+// leave removes a client that leaves its sweeps as they are, and tells it whether the run ends.
+func (a *Attachments) leave(id string, conn net.Conn) (ended bool) {
+	a.end(id)
+	ended = a.Close()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	line := api.Stays
+	if ended {
+		line, a.last = api.Ended, conn
+	}
+	_, _ = io.WriteString(conn, line+"\n") // it may have gone
+	return ended
 }
 
 // begin adds a client; false if the run is about to end.
@@ -218,12 +243,9 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) (any, error) {
 	a.welcome(id, conn)
 	// not the request's own reader: that ends the context of the request with the connection
 	if s.serveAttachment(r.Context(), bufio.NewReader(conn)) {
-		a.end(id)
-		line := api.Stays
-		if a.Close() {
-			line = api.Ended
+		if a.leave(id, conn) {
+			<-r.Context().Done() // the end of the server tells the client that of the run
 		}
-		_, _ = io.WriteString(conn, line+"\n") // it may have gone
 		return nil, nil
 	}
 	if sweeps := a.end(id); r.Context().Err() == nil { // else this server ends
