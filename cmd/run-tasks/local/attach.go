@@ -19,9 +19,9 @@ import (
 
 // Waiting for a runner that has the store and cannot be asked: one that begins, or ends.
 const (
-	storeLook = 20 * time.Millisecond
+	storeLook = 50 * time.Millisecond
 	storeTell = time.Second     // until the user is told
-	storeTime = 5 * time.Second // until it is given up, unless it says that it ends
+	storeTime = 5 * time.Second // until one that has the store and does not answer is given up
 )
 
 // mostStarts bounds how often a runner is started that is gone before a client is attached.
@@ -50,27 +50,27 @@ func attach(ctx context.Context, client *api.Client, options []string,
 		if err == nil {
 			return a, nil
 		}
-		ends := isEnding(err)
-		if !ends && !isAbsent(err) {
-			return nil, err
-		}
-		if ctx.Err() != nil {
+		holder, waited := Holder(), time.Since(begun)
+		switch {
+		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		}
-		if starts == mostStarts {
+		case isEnding(err): // the next one is started when it has ended
+		case !isAbsent(err) || starts == mostStarts:
 			return nil, err
+		default:
+			err = startRunner(ctx, options)
+			inUse, is := errors.AsType[*storeInUse](err)
+			if err == nil {
+				starts++
+				continue
+			} else if !is || waited > storeTime {
+				return nil, err
+			}
+			holder = inUse.Holder
 		}
-		err = startRunner(ctx, options)
-		inUse, is := errors.AsType[*storeInUse](err)
-		switch waited := time.Since(begun); {
-		case err == nil:
-			starts++
-			continue
-		case !is || !ends && waited > storeTime:
-			return nil, err
-		case !told && waited > storeTell:
+		if !told && waited > storeTell && holder != "" {
 			told = true
-			print("note: waiting for the end of " + inUse.Holder + "\n")
+			print("note: waiting for the end of " + holder + "\n")
 		}
 		select {
 		case <-time.After(storeLook):
