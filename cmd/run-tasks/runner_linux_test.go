@@ -207,6 +207,30 @@ func TestInTheBackground(t *testing.T) {
 	}
 }
 
+// A client leaves a runner that has logged something before, and goes on with another sweep.
+func TestLeavesAfterLog(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	f.start(nil, "--local", "-d", "p", "--slots", "6", "--detach", "work").ends(0)
+	other := f.start(nil, "--local", "-d", "p", "other")
+	f.running(4)
+	if err := os.Remove(f.path(".mlframework/lock")); err != nil {
+		t.Fatal(err)
+	}
+	other.shows("it was made again")
+	told := time.Now()
+	eventually(t, deadline, "the time to write that is over", func() bool {
+		return time.Since(told) > 1100*time.Millisecond
+	})
+	f.write("go-other", "")
+	other.ends(0)
+	if said := other.stderr.String(); strings.Contains(said, "left behind") {
+		t.Errorf("it takes the runner for one that ends: %s", said)
+	}
+	f.write("go-work", "")
+	f.over()
+}
+
 // A sweep that is resumed with --detach does not end with the terminal that it was started in.
 func TestResumedInTheBackground(t *testing.T) {
 	t.Parallel()

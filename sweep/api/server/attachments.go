@@ -223,7 +223,8 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) (any, error) {
 		if a.Close() {
 			line = api.Ended
 		}
-		_, _ = io.WriteString(conn, line+"\n") // it may have gone
+		_ = conn.SetWriteDeadline(time.Now().Add(tellTime)) // that of the last tell is over
+		_, _ = io.WriteString(conn, line+"\n")              // it may have gone
 		return nil, nil
 	}
 	if sweeps := a.end(id); r.Context().Err() == nil { // else this server ends
