@@ -7,8 +7,6 @@ import (
 
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/sweep/api"
-	"mlframework/sweep/table"
-	"mlframework/sweep/task"
 )
 
 // follow ends at once when no process runs the sweep, and with its runner: the store says how far
@@ -41,10 +39,4 @@ func (h *localFolder) follow(ctx context.Context, b api.StartedSweep, d api.Deta
 		return nil
 	}
 	return err
-}
-
-// hasEnded reports whether a task has ended.
-func hasEnded(r table.Row) bool {
-	state, err := task.ParseState(r.State)
-	return err == nil && state.Terminal()
 }
