@@ -231,6 +231,26 @@ func TestLeavesAfterLog(t *testing.T) {
 	f.over()
 }
 
+// What the runner logs while nobody is attached is in its log, and not kept for who comes next.
+func TestLogWithoutClients(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	f.start(nil, "--local", "-d", "p", "--slots", "2", "--detach", "work").ends(0)
+	f.running(3)
+	if err := os.Remove(f.path(".mlframework/lock")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, deadline, "it is logged", func() bool {
+		log, _ := os.ReadFile(f.path(".mlframework/runner.log"))
+		return strings.Contains(string(log), "it was made again")
+	})
+	if _, stderr, code := f.run("priority", "work-1", "3"); code != 0 || stderr != "" {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	f.write("go-work", "")
+	f.over()
+}
+
 // A sweep that is resumed with --detach does not end with the terminal that it was started in.
 func TestResumedInTheBackground(t *testing.T) {
 	t.Parallel()

@@ -30,11 +30,11 @@ type Attachments struct {
 	mu     sync.Mutex
 	open   map[string]*attachment // by id
 	closed bool                   // no further client can attach
-	early  []string               // what was logged before a client was there
+	early  []string               // what was logged before the first client was there
 	failed string                 // by Fail
 	left   chan struct{}
 	came   chan struct{} // closed with the first client
-	first  sync.Once
+	began  bool          // came is closed
 }
 
 // attachment is a client that is attached.
@@ -64,11 +64,11 @@ func (a *Attachments) Close() bool {
 	return a.closed
 }
 
-// Write tells clients what is logged: those that are attached, or the next one. It never fails.
+// Write tells clients what is logged: those that are attached, or the first one. It never fails.
 func (a *Attachments) Write(text []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.tell(api.Logs, string(text)) {
+	if !a.tell(api.Logs, string(text)) && !a.began {
 		a.early = append(a.early, string(text))
 	}
 	return len(text), nil
@@ -126,7 +126,10 @@ func (a *Attachments) welcome(id string, conn net.Conn) {
 	if a.failed != "" {
 		_ = a.tell(api.Failed, a.failed)
 	}
-	a.first.Do(func() { close(a.came) })
+	if !a.began {
+		a.began = true
+		close(a.came)
+	}
 }
 
 // end removes a client and returns those of its sweeps that no other has.
