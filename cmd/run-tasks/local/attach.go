@@ -48,31 +48,30 @@ func Attach(ctx context.Context, client *api.Client, options []string,
 
 func attach(ctx context.Context, client *api.Client, options []string,
 	print func(text string)) (*api.Attachment, error) {
-	told := false
-	for begun, starts := time.Now(), 0; ; {
+	told, begun, starts := false, time.Now(), 0
+	for giveUp := begun.Add(storeTime); ; {
 		a, err := tryAttach(ctx, client, print)
-		if err == nil {
-			return a, nil
-		}
 		ends := isEnding(err)
-		if !ends && !isAbsent(err) {
-			return nil, err
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if starts == mostStarts {
-			return nil, err
-		}
-		err = startRunner(ctx, options)
-		inUse, is := errors.AsType[*storeInUse](err)
-		switch waited := time.Since(begun); {
+		switch {
 		case err == nil:
+			return a, nil
+		case !ends && !isAbsent(err):
+			return nil, err
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case starts == mostStarts:
+			return nil, err
+		}
+		var inUse *storeInUse
+		if ends { // another would not get the store
+			inUse, giveUp = &storeInUse{Holder: Holder()}, time.Now().Add(storeTime)
+		} else if err = startRunner(ctx, options); err == nil {
 			starts++
 			continue
-		case !is || !ends && waited > storeTime:
+		} else if !errors.As(err, &inUse) || time.Now().After(giveUp) {
 			return nil, err
-		case !told && waited > storeTell:
+		}
+		if !told && time.Since(begun) > storeTell {
 			told = true
 			print("note: waiting for the end of " + inUse.Holder + "\n")
 		}
