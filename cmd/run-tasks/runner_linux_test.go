@@ -411,8 +411,8 @@ func TestRunnerOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// When the disk of outputs is full, or the store is removed, that ends the sweeps of all terminals,
-// with the same words.
+// When the disk of outputs is full, the folder is moved, or the store is removed, that ends the
+// sweeps of all terminals, with the same words.
 func TestEndsInEveryTerminal(t *testing.T) {
 	t.Parallel()
 	t.Run("full", func(t *testing.T) {
@@ -436,6 +436,25 @@ yes | head -c 2000000
 				t.Errorf("it does not say %q:\n%s", want, c.stderr)
 			}
 		}
+	})
+	t.Run("moved", func(t *testing.T) {
+		t.Parallel()
+		f := newPair(t)
+		work, other := f.pair(nil)
+		from := f.dir
+		f.dir = filepath.Join(t.TempDir(), "moved")
+		if err := os.Rename(from, f.dir); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*call{work, other} {
+			c.ends(5)
+			if want := "run-tasks: the folder " + from + " was moved while its sweeps ran\n"; !strings.
+				Contains(c.stderr.String(), want) {
+				t.Errorf("it does not say %q:\n%s", want, c.stderr)
+			}
+		}
+		f.resumed("work", 4)
+		f.resumed("other", 2)
 	})
 	t.Run("removed", func(t *testing.T) {
 		t.Parallel()

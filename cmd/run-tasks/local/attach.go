@@ -2,6 +2,7 @@ package local
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,7 +65,8 @@ func attach(ctx context.Context, client *api.Client, options []string,
 		}
 		var inUse *storeInUse
 		if ends { // another would not get the store
-			inUse, giveUp = &storeInUse{Holder: Holder()}, time.Now().Add(storeTime)
+			inUse = &storeInUse{Holder: cmp.Or(Holder(), "the runner of this folder")}
+			giveUp = time.Now().Add(storeTime)
 		} else if err = startRunner(ctx, options); err == nil {
 			starts++
 			continue

@@ -216,6 +216,7 @@ func (r *Runner) start() (err error) {
 			r.cancel(err)
 		}
 	})
+	r.parts.Go(r.watchFolder)
 	return nil
 }
 
