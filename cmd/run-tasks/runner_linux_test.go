@@ -207,6 +207,50 @@ func TestInTheBackground(t *testing.T) {
 	}
 }
 
+// A client leaves a runner that has logged something before, and goes on with another sweep.
+func TestLeavesAfterLog(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	f.start(nil, "--local", "-d", "p", "--slots", "6", "--detach", "work").ends(0)
+	other := f.start(nil, "--local", "-d", "p", "other")
+	f.running(4)
+	if err := os.Remove(f.path(".mlframework/lock")); err != nil {
+		t.Fatal(err)
+	}
+	other.shows("it was made again")
+	told := time.Now()
+	eventually(t, deadline, "the time to write that is over", func() bool {
+		return time.Since(told) > 1100*time.Millisecond
+	})
+	f.write("go-other", "")
+	other.ends(0)
+	if said := other.stderr.String(); strings.Contains(said, "left behind") {
+		t.Errorf("it takes the runner for one that ends: %s", said)
+	}
+	f.write("go-work", "")
+	f.over()
+}
+
+// What the runner logs while nobody is attached is in its log, and not kept for who comes next.
+func TestLogWithoutClients(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	f.start(nil, "--local", "-d", "p", "--slots", "2", "--detach", "work").ends(0)
+	f.running(3)
+	if err := os.Remove(f.path(".mlframework/lock")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, deadline, "it is logged", func() bool {
+		log, _ := os.ReadFile(f.path(".mlframework/runner.log"))
+		return strings.Contains(string(log), "it was made again")
+	})
+	if _, stderr, code := f.run("priority", "work-1", "3"); code != 0 || stderr != "" {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	f.write("go-work", "")
+	f.over()
+}
+
 // A sweep that is resumed with --detach does not end with the terminal that it was started in.
 func TestResumedInTheBackground(t *testing.T) {
 	t.Parallel()
@@ -367,8 +411,8 @@ func TestRunnerOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// When the disk of outputs is full, or the store is removed, that ends the sweeps of all terminals,
-// with the same words.
+// When the disk of outputs is full, the folder is moved, or the store is removed, that ends the
+// sweeps of all terminals, with the same words.
 func TestEndsInEveryTerminal(t *testing.T) {
 	t.Parallel()
 	t.Run("full", func(t *testing.T) {
@@ -392,6 +436,25 @@ yes | head -c 2000000
 				t.Errorf("it does not say %q:\n%s", want, c.stderr)
 			}
 		}
+	})
+	t.Run("moved", func(t *testing.T) {
+		t.Parallel()
+		f := newPair(t)
+		work, other := f.pair(nil)
+		from := f.dir
+		f.dir = filepath.Join(t.TempDir(), "moved")
+		if err := os.Rename(from, f.dir); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*call{work, other} {
+			c.ends(5)
+			if want := "run-tasks: the folder " + from + " was moved while its sweeps ran\n"; !strings.
+				Contains(c.stderr.String(), want) {
+				t.Errorf("it does not say %q:\n%s", want, c.stderr)
+			}
+		}
+		f.resumed("work", 4)
+		f.resumed("other", 2)
 	})
 	t.Run("removed", func(t *testing.T) {
 		t.Parallel()

@@ -3,13 +3,19 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
 	"syscall"
+	"time"
 
 	"mlframework/sweep/worker/process"
 )
 
 // ErrInterrupted is the cause of a context that Interrupts ended.
 var ErrInterrupted = errors.New("interrupted")
+
+// pairTime is for how long a SIGTERM or SIGHUP after the first one counts as the same: timeout(1)
+// and a terminal that is closed send it twice.
+const pairTime = time.Second
 
 // Interrupts returns a context that ends with the first Ctrl-C (SIGINT), SIGTERM or SIGHUP. The
 // second, or Ctrl-\ (SIGQUIT), calls leave, in its own goroutine. The returned function ends the
@@ -20,14 +26,20 @@ func Interrupts(ctx context.Context, leave func()) (context.Context, func()) {
 		syscall.SIGQUIT)
 	interrupted, cancel := context.WithCancelCause(ctx)
 	go func() {
-		for first := true; ; first = false {
+		var first os.Signal
+		var came time.Time
+		for {
 			select {
 			case s := <-signals:
-				if !first || s == syscall.SIGQUIT {
+				switch {
+				case s == syscall.SIGQUIT, first != nil && (first == syscall.SIGINT ||
+					s == syscall.SIGINT || time.Since(came) > pairTime):
 					leave()
 					return
+				case first == nil:
+					first, came = s, time.Now()
+					cancel(ErrInterrupted)
 				}
-				cancel(ErrInterrupted)
 			case <-watch.Done():
 				return
 			}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,33 +45,33 @@ func Attach(ctx context.Context, client *api.Client, options []string,
 
 func attach(ctx context.Context, client *api.Client, options []string,
 	print func(text string)) (*api.Attachment, error) {
-	told := false
-	for begun, starts := time.Now(), 0; ; {
+	told, begun, starts := false, time.Now(), 0
+	for giveUp := begun.Add(storeTime); ; {
 		a, err := tryAttach(ctx, client, print)
-		if err == nil {
-			return a, nil
-		}
-		holder, waited := Holder(), time.Since(begun)
+		ends := isEnding(err)
 		switch {
+		case err == nil:
+			return a, nil
+		case !ends && !isAbsent(err):
+			return nil, err
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case isEnding(err): // the next one is started when it has ended
-		case !isAbsent(err) || starts == mostStarts:
+		case starts == mostStarts:
 			return nil, err
-		default:
-			err = startRunner(ctx, options)
-			inUse, is := errors.AsType[*storeInUse](err)
-			if err == nil {
-				starts++
-				continue
-			} else if !is || waited > storeTime {
-				return nil, err
-			}
-			holder = inUse.Holder
 		}
-		if !told && waited > storeTell && holder != "" {
+		var inUse *storeInUse
+		if ends { // another would not get the store
+			inUse = &storeInUse{Holder: cmp.Or(Holder(), "the runner of this folder")}
+			giveUp = time.Now().Add(storeTime)
+		} else if err = startRunner(ctx, options); err == nil {
+			starts++
+			continue
+		} else if !errors.As(err, &inUse) || time.Now().After(giveUp) {
+			return nil, err
+		}
+		if !told && time.Since(begun) > storeTell {
 			told = true
-			print("note: waiting for the end of " + holder + "\n")
+			print("note: waiting for the end of " + inUse.Holder + "\n")
 		}
 		select {
 		case <-time.After(storeLook):

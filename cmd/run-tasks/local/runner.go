@@ -223,6 +223,7 @@ func (r *Runner) start() (err error) {
 			r.cancel(err)
 		}
 	})
+	r.parts.Go(r.watchFolder)
 	return nil
 }
 

@@ -13,11 +13,12 @@ func ListedAsRunning(h core.Head) bool {
 	return h.State == core.Open || h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] > 0
 }
 
-// Running lists the sweeps that run, or are about to.
+// Running lists the sweeps that run, or are about to. The runner ends if the store cannot be read.
+// It does not log: [server.Attachments] calls it.
 func (r *Runner) Running() (ids []string) {
 	stored, _, err := r.store.ActiveSweeps(r.ctx)
-	if err != nil && r.ctx.Err() == nil {
-		r.log.Warn("whether other sweeps run is not known", "error", err)
+	if err != nil {
+		r.cancel(err)
 	}
 	for _, s := range stored {
 		if ListedAsRunning(s.Head) {

@@ -30,12 +30,12 @@ type Attachments struct {
 	mu     sync.Mutex
 	open   map[string]*attachment // by id
 	closed bool                   // no further client can attach
-	early  []string               // what was logged before a client was there
+	early  []string               // what was logged before the first client was there
 	failed string                 // by Fail
 	last   net.Conn               // of the client that left last: the run ends
 	left   chan struct{}
 	came   chan struct{} // closed with the first client
-	first  sync.Once
+	began  bool          // came is closed
 }
 
 // attachment is a client that is attached.
@@ -65,11 +65,11 @@ func (a *Attachments) Close() bool {
 	return a.closed
 }
 
-// Write tells clients what is logged: those that are attached, or the next one. It never fails.
+// Write tells clients what is logged: those that are attached, or the first one. It never fails.
 func (a *Attachments) Write(text []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.tell(api.Logs, string(text)) {
+	if !a.tell(api.Logs, string(text)) && !a.began {
 		a.early = append(a.early, string(text))
 	}
 	return len(text), nil
@@ -107,6 +107,7 @@ func (a *Attachments) Linger() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.last != nil {
+		_ = a.last.SetWriteDeadline(time.Now().Add(tellTime))
 		_, _ = io.WriteString(a.last, api.Lingers+"\n") // it may have gone
 	}
 }
@@ -121,7 +122,8 @@ func (a *Attachments) leave(id string, conn net.Conn) (ended bool) {
 	if ended {
 		line, a.last = api.Ended, conn
 	}
-	_, _ = io.WriteString(conn, line+"\n") // it may have gone
+	_ = conn.SetWriteDeadline(time.Now().Add(tellTime)) // that of the last tell is over
+	_, _ = io.WriteString(conn, line+"\n")              // it may have gone
 	return ended
 }
 
@@ -151,7 +153,10 @@ func (a *Attachments) welcome(id string, conn net.Conn) {
 	if a.failed != "" {
 		_ = a.tell(api.Failed, a.failed)
 	}
-	a.first.Do(func() { close(a.came) })
+	if !a.began {
+		a.began = true
+		close(a.came)
+	}
 }
 
 // end removes a client and returns those of its sweeps that no other has.
