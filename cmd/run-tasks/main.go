@@ -35,6 +35,10 @@ type command struct {
 }
 
 func (c *command) main(ctx context.Context, args []string) int {
+	if os.Getenv(completionVariable) != "" {
+		c.complete(ctx, args[1:])
+		return cli.OK
+	}
 	args, c.argv = c.splitCommand(args)
 	return cli.Run(ctx, c.app(), cli.CommandHelp(cli.ExitCodes), args, c.problem)
 }
