@@ -48,14 +48,15 @@ func (c *command) completionCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "completion", ArgsUsage: "bash|zsh|fish", Action: c.completion,
 		Usage: "print a script that lets a shell complete run-tasks",
 		Description: `It completes commands, options, definitions and sweeps of this machine.
+For bash, put this line into ~/.bashrc; for zsh, with zsh instead of bash, into
+~/.zshrc, after compinit:
+
+   eval "$(run-tasks completion bash)"
+
+For fish, write the script to ~/.config/fish/completions/run-tasks.fish.
 
 EXAMPLES:
-   # in ~/.bashrc
-   source <(run-tasks completion bash)
-   # in ~/.zshrc, after compinit
-   source <(run-tasks completion zsh)
-   # once
-   run-tasks completion fish > ~/.config/fish/completions/run-tasks.fish`}
+   run-tasks completion fish > run-tasks.fish`}
 }
 
 func (c *command) completion(ctx *cliv2.Context) error {

@@ -1,9 +1,13 @@
 package main_test
 
 import (
+	"database/sql"
+	"errors"
 	"os"
 	"strings"
 	"testing"
+
+	"mlframework/internal/processtest"
 )
 
 // TestDamage: commands that name a damaged sweep fail with the remedy, other sweeps run, and
@@ -35,4 +39,29 @@ func TestDamage(t *testing.T) {
 	if _, stderr, code := f.run("--local", "-d", "p", "work"); code != 0 {
 		t.Errorf("another sweep: exit code %d: %s", code, stderr)
 	}
+}
+
+// A runner ends although its folder has a damaged sweep of a run that was killed.
+func TestRunnerBesideDamage(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 1s", "until test -e ../../../go; do sleep 0.02; done\n")
+	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+	f.running(2)
+	f.known(2)
+	guard, executor := f.runner()
+	processtest.Kill(t, c.pid(), guard, executor) // none records the end of another
+	db, err := sql.Open("sqlite", f.path(".mlframework/store.db"))
+	if err == nil {
+		_, err = db.Exec("UPDATE tasks SET charged = '{'")
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.write("go", "")
+	if _, stderr, code := f.run("--local", "-d", "p", "work"); code != 0 ||
+		!strings.Contains(stderr, "work-1 is damaged") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	f.over()
 }

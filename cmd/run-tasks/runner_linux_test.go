@@ -369,7 +369,9 @@ func TestGoesOnBeside(t *testing.T) {
 	f.signal(c, syscall.SIGINT)
 	c.ends(130)
 	work := f.start(nil, "--local", "-d", "p", "--slots", "3", "work")
-	f.running(6)
+	eventually(t, deadline, "all tasks of work-1 have begun", func() bool {
+		return len(f.lines("attempts")) == 6
+	})
 	resumed := f.start(nil, "resume", "other-1")
 	resumed.shows("other-1 runs behind work-1, on the same 3 slots")
 	f.write("p/two.yml", "x: [1, 2, 3]\n")

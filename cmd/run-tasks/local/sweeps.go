@@ -2,9 +2,12 @@ package local
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -13,15 +16,20 @@ func ListedAsRunning(h core.Head) bool {
 	return h.State == core.Open || h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] > 0
 }
 
-// Running lists the sweeps that run, or are about to. The runner ends if the store cannot be read.
-// It does not log: [server.Attachments] calls it.
+// Running lists the sweeps that run, or are about to; damaged ones do not. The runner ends if the
+// store cannot be read. It does not log: [server.Attachments] calls it.
 func (r *Runner) Running() (ids []string) {
 	stored, _, err := r.store.ActiveSweeps(r.ctx)
 	if err != nil {
 		r.cancel(err)
 	}
+	damaged := r.master.Damaged()
 	for _, s := range stored {
-		if ListedAsRunning(s.Head) {
+		refused := slices.ContainsFunc(damaged, func(err error) bool {
+			d, is := errors.AsType[*store.DamagedSweep](err)
+			return is && d.ID == s.Head.ID
+		})
+		if ListedAsRunning(s.Head) && !refused {
 			ids = append(ids, s.Head.ID)
 		}
 	}
