@@ -1,9 +1,8 @@
 package main_test
 
 import (
-	"database/sql"
-	"errors"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -50,13 +49,13 @@ func TestRunnerBesideDamage(t *testing.T) {
 	f.known(2)
 	guard, executor := f.runner()
 	processtest.Kill(t, c.pid(), guard, executor) // none records the end of another
-	db, err := sql.Open("sqlite", f.path(".mlframework/store.db"))
-	if err == nil {
-		_, err = db.Exec("UPDATE tasks SET charged = '{'")
-		err = errors.Join(err, db.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
+	damage := exec.Command("python3", "-c", `import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE tasks SET charged = '{'")
+db.commit()
+`, f.path(".mlframework/store.db"))
+	if out, err := damage.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 	f.write("go", "")
 	if _, stderr, code := f.run("--local", "-d", "p", "work"); code != 0 ||
