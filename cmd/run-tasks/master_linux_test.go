@@ -200,3 +200,25 @@ func TestLogsAreFollowed(t *testing.T) {
 		t.Errorf("the sweep: exit code %d: %s", code, c.stderr)
 	}
 }
+
+// A sweep of a master is submitted and left, and waited for later.
+func TestDetachedAtAMaster(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", waiting)
+	f.master()
+	stdout, stderr, code := f.run("--master", "m.sock", "-d", "p", "--detach", "work")
+	if code != 0 || stdout != "work-1\n" || !strings.Contains(stderr, "work-1 runs in the background: "+
+		"4 tasks; `run-tasks --master m.sock follow work-1` shows it") {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	if _, stderr, code := f.run("--master", "m.sock", "-d", "p", "--detach", "--attached",
+		"work"); code != 2 {
+		t.Errorf("with --attached: exit code %d: %s", code, stderr)
+	}
+	f.running(3)
+	f.write("go", "")
+	if stdout, _, code := f.run("--master", "m.sock", "wait", "work-1"); code != 0 ||
+		!strings.Contains(stdout, "work-1 finished: 4 tasks: 4 succeeded") {
+		t.Errorf("wait: exit code %d: %s", code, stdout)
+	}
+}
