@@ -55,7 +55,8 @@ func TestRandomEnds(t *testing.T) {
 	x.write("p/work.sh", "STARTS="+x.path("starts")+"\n"+invariants.Note+
 		"\ntest $((TASK_INDEX % 5)) = 0 && trap '' TERM\nsleep 0.$((TASK_INDEX % 4))\n")
 	x.write("p/parameters.yml", "x: [1, 2, 3, 4]\ny: [1, 2, 3, 4, 5, 6, 7, 8]\n")
-	const one = "  %s: {command: [sh, work.sh], parameters: parameters.yml, grace: 1s}\n"
+	const one = "  %s: {command: [sh, work.sh], parameters: parameters.yml, grace: 1s, " +
+		"retry: {lost: 100}}\n" // one task may run in many runners that are killed
 	text := "tasks:\n"
 	for _, name := range stormSweeps {
 		text += fmt.Sprintf(one, name)

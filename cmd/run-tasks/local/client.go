@@ -22,8 +22,8 @@ func Alive() bool {
 // cannot be told.
 func Holder() string { return worker.Holder(worker.FolderLock(OutputFolder())) }
 
-// Gone waits for the end of a runner, by what Holder returned, that has cut the connection; a process
-// that dies is reachable for a moment. It reports whether it is gone.
+// Gone waits for the end of a runner, by what Holder returned, that has cut the connection; a
+// process that dies is reachable for a moment. It reports whether it is gone.
 func Gone(holder string) bool {
 	for end := time.Now().Add(10 * time.Second); Alive() && Holder() == holder; {
 		if time.Now().After(end) {

@@ -60,9 +60,9 @@ type Runner struct {
 // firstClient is how long a runner waits for the client that started it.
 const firstClient = 30 * time.Second
 
-// Run makes this process the runner of the current folder, which runs so many tasks at a time, until
-// no client is attached and no sweep runs, or ctx ends. It says on standard output when it is ready,
-// or why it cannot be: see readiness. It logs to standard error.
+// Run makes this process the runner of the current folder, which runs so many tasks at a time,
+// until no client is attached and no sweep runs, or ctx ends. It says on standard output when it is
+// ready, or why it cannot be: see readiness. It logs to standard error.
 func Run(ctx context.Context, slots int, busy cli.GPUBusy) error {
 	r, err := start(ctx)
 	if err == nil {
