@@ -478,3 +478,32 @@ yes | head -c 2000000
 		}
 	})
 }
+
+// The runner of another user is sent nothing: not even root's environment.
+func TestRunnerOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("NOT TESTED: only root can be another user")
+	}
+	const nobody = 65534
+	f := newPair(t)
+	if out, err := exec.Command("chown", "-R", fmt.Sprint(nobody), f.dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.Chmod(filepath.Dir(f.dir), 0o755); err != nil { // of this test
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "--local", "-d", "p", "--slots", "2", "work")
+	cmd.Dir, cmd.Env = f.dir, append(os.Environ(), "HOME="+f.dir)
+	work := f.begin(cmd, &syscall.SysProcAttr{Setpgid: true,
+		Credential: &syscall.Credential{Uid: nobody, Gid: nobody}})
+	f.running(3)
+	for _, args := range []string{"pause work-1", "--local -d p other"} {
+		if _, stderr, code := f.run(strings.Fields(args)...); code == 0 || !strings.Contains(stderr,
+			"the runner of this folder belongs to another user, whose number is 65534\n") {
+			t.Errorf("%s: exit code %d: %s", args, code, stderr)
+		}
+	}
+	f.write("go-work", "")
+	work.ends(0)
+}

@@ -18,7 +18,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"time"
+
+	"mlframework/internal/peercred"
 )
 
 // Client is a client of a master's API on its Unix socket. It is safe for concurrent use. Its
@@ -71,10 +74,22 @@ func Dial(socket string) *Client {
 	})
 }
 
-// DialAs returns a client of a server of this process's own folder, by its name in errors.
+// DialAs returns a client of a server of this process's own folder, by its name in errors. That of
+// another user is sent nothing: the environment of this process may hold secrets.
 func DialAs(name, socket string) *Client {
 	return newClient(name, func(ctx context.Context) (net.Conn, error) {
-		return dial(ctx, name, socket)
+		conn, err := dial(ctx, name, socket)
+		if err != nil {
+			return nil, err
+		}
+		uid, err := peercred.UID(conn.(*net.UnixConn))
+		if err == nil && uid != os.Geteuid() {
+			_ = conn.Close()
+			return nil, &Error{Status: http.StatusForbidden, Text: fmt.Sprintf("%s belongs to another "+
+				"user, whose number is %d", name, uid),
+				Remedy: "use another folder, or be that user"}
+		}
+		return conn, nil
 	})
 }
 
