@@ -93,7 +93,7 @@ type machine struct {
 func (m *machine) command(name, script string) {
 	m.t.Helper()
 	text := "#!/bin/sh\nPATH=/usr/bin:/bin\n" + script + "\n"
-	if err := os.WriteFile(filepath.Join(m.bin, name), []byte(text), 0o755); err != nil {
+	if err := writeProgram(filepath.Join(m.bin, name), []byte(text), 0o755); err != nil {
 		m.t.Fatal(err)
 	}
 }
@@ -191,7 +191,7 @@ func (m *machine) look() string {
 		m.t.Skip("NOT TESTED: hosts are Linux")
 	}
 	program := filepath.Join(m.dir, "looks")
-	if err := os.WriteFile(program, self, 0o755); err != nil {
+	if err := writeProgram(program, self, 0o755); err != nil {
 		m.t.Fatal(err)
 	}
 	c := exec.CommandContext(m.t.Context(), program)
@@ -233,4 +233,12 @@ func TestDialEndsWithItsContext(t *testing.T) {
 	if err := <-ended; !errors.Is(err, why) {
 		t.Errorf("%v", err)
 	}
+}
+
+// writeProgram writes a file while nothing forks: a child that inherits the open file would keep it
+// from being executed.
+func writeProgram(path string, text []byte, mode os.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, text, mode)
 }
