@@ -80,7 +80,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	c.field("sweep", s.ID)
 	c.field("state", state)
 	if s.State == core.Paused {
-		c.field("", "to continue: "+c.self+" resume "+s.ID)
+		c.field("", "to continue: "+resumeCommand(s.Summary, c.self))
 	}
 	for _, text := range []*string{s.Waits, s.Silent} {
 		if text != nil {

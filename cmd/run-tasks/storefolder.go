@@ -21,8 +21,8 @@ func flagStore() cliv2.Flag {
 }
 
 // useStore finds the folder whose sweeps a command about existing sweeps is about: the one that
-// --store names, or the nearest that has sweeps or a project, from the current one upwards. If that
-// has no sweeps, it is the one that -d names.
+// --store names, or the one that -d names if it has sweeps, or the nearest that has sweeps or a
+// project, from the current one upwards.
 func (c *command) useStore(ctx *cliv2.Context) error {
 	if locationOf(ctx) != inFolder {
 		return nil
@@ -30,7 +30,7 @@ func (c *command) useStore(ctx *cliv2.Context) error {
 	folder := ctx.String("store")
 	if folder == "" {
 		folder = nearestStore()
-		if named := ctx.String("d"); ctx.IsSet("d") && named != "" && !local.HasStore(folder) {
+		if named := ctx.String("d"); ctx.IsSet("d") && local.HasStore(named) {
 			folder = named
 		}
 	}
@@ -75,7 +75,7 @@ func (c *command) useNewStore(ctx *cliv2.Context) {
 	folder := ctx.String("store")
 	switch {
 	case folder != "":
-	case c.argv != nil:
+	case c.argv != nil && (ctx.IsSet("d") || local.HasStore(".")):
 		folder = ctx.String("d")
 	default:
 		folder = projectFolder(ctx)

@@ -59,7 +59,12 @@ func pausedText(s core.Summary, self string) string {
 	if s.Reason != nil {
 		text += " (" + cli.Visible(*s.Reason) + ")"
 	}
-	text += "; to continue: " + self + " resume " + s.ID
+	return text + "; to continue: " + resumeCommand(s, self)
+}
+
+// resumeCommand is the command that lets a paused sweep go on.
+func resumeCommand(s core.Summary, self string) string {
+	text := self + " resume " + s.ID
 	if s.Reason != nil && strings.HasPrefix(*s.Reason, core.FailedAlike) {
 		text += " --keep-going"
 	}

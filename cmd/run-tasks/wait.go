@@ -57,7 +57,10 @@ const reportWait = time.Minute
 
 func readWaitOptions(ctx *cliv2.Context) (o waitOptions, err error) {
 	o = waitOptions{sweeps: ctx.Args().Slice(), any: ctx.Bool("any")}
-	if len(o.sweeps) == 0 {
+	if len(o.sweeps) == 0 && o.any {
+		return o, cli.Wrong("run-tasks wait --any train-1 train-2, for example",
+			"--any requires the sweeps of which one is waited for")
+	} else if len(o.sweeps) == 0 {
 		o.sweeps = []string{""}
 	}
 	for _, name := range o.sweeps {

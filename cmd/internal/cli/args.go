@@ -233,6 +233,9 @@ func (c chosen) unknown(name, value string) error {
 		if with := c.with(name); 0 < len(with) && len(with) <= 3 {
 			see = "it is an option of `" + strings.Join(with, "` and `") + "`"
 		}
+		if n := len(c.path); name == "d" && n > 0 && find(c.path[n-1].Flags, "store") != nil {
+			see = "--store FOLDER names the folder of the sweeps"
+		}
 		return Wrong(see, "%s is not an option of %s", dashes(name), c.name())
 	}
 	var known []string
