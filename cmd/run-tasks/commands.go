@@ -79,6 +79,9 @@ func (c *command) resultsCommand() *cliv2.Command {
 				Usage: "print only tasks that match `EXPR`: 'lr<=0.1 and accuracy>0.9'"},
 			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "print only the first `N` rows"},
 			cli.Switch("reread", "first extract all metrics again, as tasks.yml defines them now"),
+			metricFlag("of a command run after --: "),
+			&cliv2.StringFlag{Name: "objective", Usage: "of a command run after --: rank tasks by " +
+				"an `OBJECTIVE` such as \"maximize accuracy\""},
 			&cliv2.StringFlag{Name: "d", DefaultText: "as at submission",
 				Usage: "with --reread: project `FOLDER`"}),
 		Description: `EXPR compares columns and calculates with them: host in [gpu1, gpu2],

@@ -46,6 +46,9 @@ func (c *command) follow(ctx *cliv2.Context) error {
 // watch shows a sweep from the first that is heard of it.
 func (c *command) watch(ctx context.Context, src source, b api.StartedSweep,
 	l display.Options) error {
+	if m, is := src.(*remote); is && m.cluster != nil {
+		defer m.bringFiles(ctx, b.ID)()
+	}
 	var d display.Display
 	told := false
 	err := src.follow(ctx, b, l.Detail(), func(u api.Update) error {
