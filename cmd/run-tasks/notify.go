@@ -50,15 +50,19 @@ func (p *project) readNotify(at location) error {
 	return err
 }
 
-// showNotices prints who was told of a sweep, and when.
+// showNotices prints who was told of a sweep, and when, and what runs at its end.
 func (c *command) showNotices(r core.Record) {
-	if r.Notify == nil {
-		return
-	}
-	if len(r.Notices) == 0 {
+	if r.Notify != nil && len(r.Notices) == 0 {
 		c.field("notify", r.Notify.Target())
 	}
+	if r.After != "" {
+		c.field("on-end", "of "+r.After)
+	}
 	for _, n := range r.Notices {
+		if n.Event == core.OnEndNotice {
+			c.field("on-end", onEndText(n))
+			continue
+		}
 		text := fmt.Sprintf("%s: %s", n.Event, r.Notify.Target())
 		switch {
 		case n.Error != "":
@@ -70,4 +74,15 @@ func (c *command) showNotices(r core.Record) {
 		}
 		c.field("notify", text)
 	}
+}
+
+// onEndText is what became of the command that runs at the end of a sweep.
+func onEndText(n core.Notice) string {
+	switch {
+	case n.Error != "":
+		return "not submitted: " + n.Error
+	case n.Pending():
+		return "being submitted"
+	}
+	return n.Sweep
 }

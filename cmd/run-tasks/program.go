@@ -22,12 +22,25 @@ import (
 func (p *project) checkProgram(at location) error {
 	w, found := p.missingProgram(at)
 	switch {
-	case !found:
+	case !found && p.task.OnEnd == nil:
 		return nil
+	case !found:
+		return p.checkOnEnd(at)
 	case p.typed:
 		return cli.Wrong(w.Remedy, "%s", w.Text)
 	}
 	return fault.List{p.placed(w)}
+}
+
+// checkOnEnd refuses a new sweep if what is to run at its end does not exist.
+func (p *project) checkOnEnd(at location) error {
+	end := *p
+	end.task.Command = p.task.OnEnd.Run
+	if w, found := end.missingProgram(at); found {
+		return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("%s: tasks.%s.on-end: %s",
+			definition.FileName, p.task.Name, w.Text), Remedy: w.Remedy}
+	}
+	return nil
 }
 
 // missingProgram returns what is wrong with the command if its program or its script does not

@@ -253,6 +253,7 @@ func (p *project) record(revision string) core.Record {
 		CommandLine: p.typed, EachWorker: t.EachWorker,
 		Retry: t.Retry, MaxFailures: int64(t.MaxFailures), KeepGoing: t.KeepGoing,
 		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters, Notify: p.notify,
+		OnEnd: t.OnEnd,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,
 			File: t.File, Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy,

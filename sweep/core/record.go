@@ -42,6 +42,10 @@ type Record struct {
 	// be, since the sweep was last let go on.
 	Notify  *task.Notify `json:"notify,omitempty"`
 	Notices []Notice     `json:"notices,omitempty"`
+	// OnEnd is what runs when the sweep has ended; nil: nothing. After is the sweep whose OnEnd
+	// this is; "": of none.
+	OnEnd *task.OnEnd `json:"on_end,omitempty"`
+	After string      `json:"after,omitempty"`
 }
 
 // Stored is the form in which a record is kept. It was read back: an error says why no program

@@ -30,6 +30,9 @@ func (s StartSweep) decide(c *Core) (func(), error) {
 			c.follow(s.Sweep, 1)
 		}
 		c.setEnviron(a, s.Environ)
+		if e, own := c.memory.Environs[a.record.After]; own {
+			c.memory.Environs[s.Sweep] = e
+		}
 		if s.Edition != "" {
 			a.edition = s.Edition
 		}

@@ -104,6 +104,8 @@ type Task struct {
 	// max-failures is 0 in the file: a sweep goes on also when its first tasks fail alike
 	KeepGoing  bool
 	task.Needs // of each task
+	// what runs when a sweep has ended; nil: nothing
+	OnEnd *task.OnEnd
 	// patterns of the files that count for --missing; none: all
 	Code    []string
 	Metrics []metric.Rule // in file order
