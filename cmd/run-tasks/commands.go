@@ -48,18 +48,19 @@ EXAMPLES:
 
 func (c *command) logsCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "logs", ArgsUsage: sweepOrTask, Action: c.logs,
-		Usage: "print the output of a task",
+		Usage: "print the output of a task, or of all tasks of a sweep",
 		Flags: append(locationFlags(),
 			&cliv2.IntFlag{Name: "attempt", DefaultText: "the newest",
 				Usage: "show the output of attempt `N`"},
-			cli.Switch("follow", "keep printing until the task ends", "f")),
-		Description: `The standard error of the task goes to standard error. A sweep of one task needs
-no INDEX.
+			cli.Switch("follow", "keep printing until it ends", "f")),
+		Description: `The standard error of a task goes to standard error. Lines of a sweep begin with
+their task.
 
 EXAMPLES:
    run-tasks logs run_training-1/7
    # keep printing while the task runs
-   run-tasks logs -f run_training-1/7`}
+   run-tasks logs -f run_training-1/7
+   run-tasks logs run_training-1 | grep loss`}
 }
 
 func (c *command) resultsCommand() *cliv2.Command {
