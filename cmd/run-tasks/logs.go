@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
-	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -44,12 +42,9 @@ func (c *command) logs(ctx *cliv2.Context) error {
 			return cli.Wrong(fmt.Sprintf("%s logs --attempt %d %s/0, for example", c.self,
 				ctx.Int("attempt"), s.ID), "--attempt is of one task, and %s has %s", s.ID,
 				plural(s.Total, "task"))
-		case ctx.Bool("follow"):
-			return c.followSweep(ctx.Context, src, s, display.Options{Output: true, Late: true,
-				OneMachine: locationOf(ctx) == inFolder})
 		}
 		return untilInterrupted(ctx.Context, func(work context.Context) error {
-			return c.allLogs(work, src, s.ID)
+			return (&sweepLogs{c: c, src: src, sweep: s}).print(work, ctx.Bool("follow"))
 		})
 	}
 	if !at.isTask {
@@ -74,38 +69,6 @@ func logsOf(ctx context.Context, src source, host string, q outputQuery) error {
 	err := src.logs(ctx, q)
 	if m, ok := src.(*remote); ok {
 		err = m.hostLogs(ctx, host, q, err)
-	}
-	return err
-}
-
-// allLogs prints the output of every task of a sweep, in the order of the tasks: each line with its
-// task. Output that cannot be read is noted, and the exit code is 1.
-func (c *command) allLogs(ctx context.Context, src source, sweep string) error {
-	var rows []table.Row // those with an attempt
-	err := src.Rows(ctx, sweep, api.Query{Issued: true}, func(r *table.Row) error {
-		if r.Started != nil {
-			rows = append(rows, table.Row{ID: r.ID, Index: r.Index, Host: r.Host})
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	stdout, stderr := display.Visibly(c.stdout), display.Visibly(c.stderr)
-	for _, r := range rows {
-		out, errs := &prefixed{to: stdout, prefix: r.ID + " | "},
-			&prefixed{to: stderr, prefix: r.ID + " | "}
-		failed := logsOf(ctx, src, r.Host, outputQuery{id: task.ID{Sweep: sweep, Index: r.Index},
-			stdout: out, stderr: errs})
-		out.flush()
-		errs.flush()
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case failed != nil && !isSilent(failed):
-			fmt.Fprintf(c.stderr, "note: %s: %s\n", r.ID, cli.Visible(failed.Error()))
-			err = cli.Code(cli.Failed)
-		}
 	}
 	return err
 }
@@ -137,41 +100,4 @@ func untilInterrupted(ctx context.Context, run func(context.Context) error) erro
 	case <-time.After(time.Second):
 		return cli.Code(cli.Interrupted)
 	}
-}
-
-// prefixed writes whole lines, each after a prefix.
-type prefixed struct {
-	to     io.Writer
-	prefix string
-	line   []byte
-}
-
-// maxLine bounds a line in memory; the rest of a longer one is another line.
-const maxLine = 64 << 10
-
-func (p *prefixed) Write(text []byte) (int, error) {
-	for _, b := range text {
-		if b != '\n' {
-			p.line = append(p.line, b)
-		}
-		if b == '\n' || len(p.line) == maxLine {
-			if err := p.write(); err != nil {
-				return 0, err
-			}
-		}
-	}
-	return len(text), nil
-}
-
-// flush writes the last line, if it has no end.
-func (p *prefixed) flush() {
-	if len(p.line) > 0 {
-		_ = p.write() // the next write fails, too
-	}
-}
-
-func (p *prefixed) write() error {
-	_, err := fmt.Fprintf(p.to, "%s%s\n", p.prefix, p.line)
-	p.line = p.line[:0]
-	return err
 }
