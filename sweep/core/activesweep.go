@@ -36,6 +36,7 @@ type activeSweep struct {
 	rewritten bool   // the record is not in the store as it is
 	code      string // as in SweepRows
 	ranked    bool   // likewise
+	removed   bool   // it is removed in this step
 
 	dueAt time.Time     // of its earliest entry in Core.due; zero: there is none
 	turn  *list.Element // where it waits for its turn; nil: it has nothing to place now

@@ -12,12 +12,19 @@ type Rows struct {
 	Sweeps  []SweepRows
 	Workers []WorkerRecord
 	Gone    []string // workers whose rows go
+	Removed []RemovedSweep
 	Audit   []AuditEntry
 }
 
 // Empty reports whether there is nothing to keep.
 func (r *Rows) Empty() bool {
-	return len(r.Sweeps)+len(r.Workers)+len(r.Gone)+len(r.Audit) == 0
+	return len(r.Sweeps)+len(r.Workers)+len(r.Gone)+len(r.Removed)+len(r.Audit) == 0
+}
+
+// RemovedSweep is a sweep that is no longer listed, and whose outputs are to be removed.
+type RemovedSweep struct {
+	Seq     int64
+	Workers []string // that ran tasks of it
 }
 
 // SweepRows is what changed about one sweep.

@@ -19,7 +19,8 @@ type Summary struct {
 	Silent     *string          `json:"silent"`    // which of its workers send no heartbeat
 	Submitted  time.Time        `json:"submitted"` // UTC
 	Ended      *time.Time       `json:"ended"`
-	Ran        float64          `json:"ran"` // seconds in which workers had tasks of it; see Head
+	Ran        float64          `json:"ran"`   // seconds in which workers had tasks of it; see Head
+	Bytes      int64            `json:"bytes"` // of its outputs, as last known
 	Total      int64            `json:"total"`
 	Counts     map[string]int64 `json:"counts"`   // tasks by state; every state is there
 	Revision   string           `json:"revision"` // "": it cannot be read; see Reason
@@ -55,7 +56,7 @@ func (r Record) Summary(h Head) Summary { return r.Outline().Summary(h) }
 // Summary is the sweep of an outline as it stands.
 func (o Outline) Summary(h Head) Summary {
 	s := Summary{ID: h.ID, Definition: o.Definition, State: h.State, Submitted: h.Submitted.UTC(),
-		Ran: h.Ran.Truncate(precision).Seconds(), Total: h.Total, Counts: map[string]int64{},
+		Ran: h.Ran.Truncate(precision).Seconds(), Bytes: h.Bytes, Total: h.Total, Counts: map[string]int64{},
 		Revision: o.Revision, Project: o.Project, Priority: o.Priority, Images: o.Images}
 	if h.Reason != "" {
 		s.Reason = &h.Reason

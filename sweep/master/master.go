@@ -54,12 +54,13 @@ type Master struct {
 	ended   chan struct{} // closed when Run has ended
 	exitErr error         // why; read after ended
 
-	outbox  outbox
-	reads   reads
-	turns   measureTurns
-	notices notices
-	started time.Time // by the clock of the process
-	sending sending
+	outbox   outbox
+	reads    reads
+	turns    measureTurns
+	notices  notices
+	started  time.Time // by the clock of the process
+	sending  sending
+	removing removing
 
 	// What follows is the loop's.
 	core    *core.Core
@@ -90,6 +91,7 @@ func New(o Options) *Master {
 	m := &Master{o: o, sweeps: o.Store, calls: make(chan call), ended: make(chan struct{}),
 		exitErr: ErrStopped, started: time.Now(), metrics: newMetrics()}
 	m.outbox.init(o.Queue, o.Log)
+	m.removing.init()
 	m.sending.now, m.sending.done.L = map[noticeKey]bool{}, &m.sending.mu
 	return m
 }
@@ -109,6 +111,7 @@ func (m *Master) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer m.startSending(ctx)()
+	defer m.startRemoving(ctx)()
 	var last stepInput
 	for {
 		s, ok := m.gather(ctx, in, last)

@@ -84,6 +84,11 @@ func (w *writer) putRows(ctx context.Context, rows *core.Rows, values map[int64]
 			return fmt.Errorf("remove worker %s: %w", name, err)
 		}
 	}
+	for _, r := range rows.Removed {
+		if err := w.putRemoved(ctx, r); err != nil {
+			return fmt.Errorf("remove a sweep: %w", err)
+		}
+	}
 	for _, k := range rows.Workers {
 		if err := w.exec(ctx, w.worker,
 			w.values[:0].add(k.Name, k.Incarnation, k.Host, k.Program, int64(k.Started), k.Drained,

@@ -104,7 +104,8 @@ func Run(ctx context.Context, slots int, busy cli.GPUBusy) error {
 	return r.close(err)
 }
 
-// serve returns when no client is attached and no sweep runs, ctx ends, or the runner cannot go on.
+// serve returns when no client is attached, no sweep runs and removed sweeps are gone, ctx ends, or
+// the runner cannot go on.
 // It waits with patience for the first client.
 func (r *Runner) serve(ctx context.Context, patience time.Duration) {
 	ctx, stop := context.WithCancel(ctx)
@@ -118,6 +119,7 @@ func (r *Runner) serve(ctx context.Context, patience time.Duration) {
 			}
 			r.master.AwaitOnEnds()
 		}
+		r.master.AwaitRemovals(ctx)
 		if came && r.attached.Close() {
 			return
 		}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"mlframework/sweep/core"
+)
+
+// A sweep is removed in steps, each of which a process that is killed leaves for the next. Commit
+// takes it out of the list, and keeps which workers have outputs of it. When a worker has removed
+// them, that is noted (RemovalDone). Meanwhile its rows go, some at a time (ClearRemoved).
+const (
+	putRemoved = `INSERT INTO removed (seq, id, definition, number)
+		SELECT seq, id, definition, number FROM sweeps WHERE seq = ?`
+	putRemoval  = `INSERT INTO removals (sweep, worker) SELECT id, ?2 FROM sweeps WHERE seq = ?1`
+	deleteSweep = `DELETE FROM sweeps WHERE seq = ?`
+)
+
+// putRemoved takes a sweep out of the list of sweeps.
+func (w *writer) putRemoved(ctx context.Context, r core.RemovedSweep) error {
+	if err := w.exec(ctx, w.keepRemoved, w.values[:0].add(r.Seq)); err != nil {
+		return err
+	}
+	for _, worker := range r.Workers {
+		if err := w.exec(ctx, w.removal, w.values[:0].add(r.Seq, worker)); err != nil {
+			return err
+		}
+	}
+	return w.exec(ctx, w.removeSweep, w.values[:0].add(r.Seq))
+}
+
+// Removal is the outputs of a removed sweep that a worker is still to remove.
+type Removal struct{ Sweep, Worker string }
+
+// Removals lists what workers are still to remove.
+func (r *Reader) Removals(ctx context.Context) (all []Removal, err error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT sweep, worker FROM removals ORDER BY sweep, worker`)
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var one Removal
+		if err := rows.Scan(&one.Sweep, &one.Worker); err != nil {
+			return nil, readable(err)
+		}
+		all = append(all, one)
+	}
+	return all, readable(rows.Err())
+}
+
+// RemovalDone notes that a worker has removed the outputs of a sweep.
+func (s *Store) RemovalDone(ctx context.Context, r Removal) error {
+	return s.transact(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM removals WHERE sweep = ? AND worker = ?`, r.Sweep,
+			r.Worker)
+		return err
+	})
+}
+
+// Uncleared lists the removed sweeps that still have rows.
+func (r *Reader) Uncleared(ctx context.Context) (seqs []int64, err error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT seq FROM removed WHERE cleared = 0 ORDER BY seq`)
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var seq int64
+		if err := rows.Scan(&seq); err != nil {
+			return nil, readable(err)
+		}
+		seqs = append(seqs, seq)
+	}
+	return seqs, readable(rows.Err())
+}
+
+// clearing deletes rows of a sweep, at most ?2 of each table.
+var clearing = []string{
+	`DELETE FROM tasks WHERE sweep = ?1 AND idx IN (
+		SELECT idx FROM tasks WHERE sweep = ?1 LIMIT ?2)`,
+	`DELETE FROM attempts WHERE sweep = ?1 AND idx IN (
+		SELECT idx FROM attempts WHERE sweep = ?1 LIMIT ?2)`,
+	`DELETE FROM samples WHERE seq IN (SELECT seq FROM samples WHERE sweep = ?1 LIMIT ?2)`,
+	`DELETE FROM codes WHERE sweep = ?1 AND revision IN (
+		SELECT revision FROM codes WHERE sweep = ?1 LIMIT ?2)`,
+}
+
+// ClearRemoved deletes rows of a removed sweep, some of each table, and reports whether there may
+// be more: whoever waits for the store does not wait for all of them.
+func (s *Store) ClearRemoved(ctx context.Context, seq int64, most int) (more bool, err error) {
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		for _, one := range clearing {
+			done, err := tx.ExecContext(ctx, one, seq, most)
+			if err != nil {
+				return err
+			}
+			n, err := done.RowsAffected()
+			if err != nil {
+				return err
+			}
+			more = more || n >= int64(most)
+		}
+		if more {
+			return nil
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE removed SET cleared = 1 WHERE seq = ?`, seq)
+		return err
+	})
+	return more, err
+}
+
+// isRemoved reports whether a sweep was removed.
+func (r *Reader) isRemoved(ctx context.Context, id string) (removed bool, err error) {
+	err = r.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM removed WHERE id = ?)`,
+		id).Scan(&removed)
+	return removed, readable(err)
+}
+
+// WorkersOf lists the workers that tasks of a sweep were given to.
+func (r *Reader) WorkersOf(ctx context.Context, seq int64) (names []string, err error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT worker FROM tasks WHERE sweep = ?1 AND worker <> ''
+		UNION SELECT worker FROM attempts WHERE sweep = ?1 AND worker <> '' ORDER BY worker`, seq)
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, readable(err)
+		}
+		names = append(names, name)
+	}
+	return names, readable(rows.Err())
+}
