@@ -59,6 +59,14 @@ func TestDetachedOnACluster(t *testing.T) {
 	if strings.Count(list, "on-end-") != 2 {
 		t.Errorf("the sweeps are\n%s", list)
 	}
+	in := p.run("run-tasks", "exec", "a-1/0", "--", "sh", "-c", "pwd; echo $HOME; exit 5")
+	if in.code != 5 || in.out != "/mlframework/outputs/a-1/0\n/mlframework/home\n" {
+		t.Errorf("exec ended with %d: %q, %q", in.code, in.out, in.err)
+	}
+	in = p.run("script", "-qec", "run-tasks exec a-1/0 -- sh -c 'stty size; tty'", "/dev/null")
+	if in.code != 0 || !strings.Contains(in.out, "0 0\r\n/dev/pts/") {
+		t.Errorf("exec with a terminal ended with %d: %q, %q", in.code, in.out, in.err)
+	}
 	if page := p.monitor("/sweeps"); !strings.Contains(page, "a-1") ||
 		!strings.Contains(page, "on-end-2") {
 		t.Errorf("the monitor shows\n%s", page)
