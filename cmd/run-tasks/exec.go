@@ -31,10 +31,10 @@ func (c *command) execCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "exec", ArgsUsage: "TASK [-- COMMAND...]", Action: c.exec,
 		Usage: "run a command in the folder and environment of a task",
 		Flags: locationFlags(),
-		Description: `COMMAND, or a shell, runs where the newest attempt of the task runs or ran: in its
-folder, with its parameters, the env of its definition and its GPUs; on a
+		Description: `COMMAND, or a shell, runs where the newest attempt of the task runs or ran: in
+its folder, with its parameters, the env of its definition and its GPUs; on a
 cluster in the container of its worker. Secrets are not set there, nor is
-TASK_ID. What the attempt did not write is in the folder while it runs only.
+TASK_ID. After the attempt has ended, its folder has only what it wrote.
 
 EXAMPLES:
    run-tasks exec run_training-1/7
