@@ -63,7 +63,7 @@ func TestDetachedOnACluster(t *testing.T) {
 	if in.code != 5 || in.out != "/mlframework/outputs/a-1/0\n/mlframework/home\n" {
 		t.Errorf("exec ended with %d: %q, %q", in.code, in.out, in.err)
 	}
-	in = p.run("script", "-qec", "run-tasks exec a-1/0 -- sh -c 'stty size; tty'", "/dev/null")
+	in = p.run("/usr/bin/script", "-qec", "run-tasks exec a-1/0 -- sh -c 'stty size; tty'", "/dev/null")
 	if in.code != 0 || !strings.Contains(in.out, "0 0\r\n/dev/pts/") {
 		t.Errorf("exec with a terminal ended with %d: %q, %q", in.code, in.out, in.err)
 	}

@@ -37,7 +37,7 @@ type project struct {
 	change space.Change // of the command line to the parameters file
 	limit  int64        // of the missing points, those that run; 0: all
 	config []byte       // the file that takes the parameters
-	notify *task.Notify // nil: nobody
+	notify *task.Notify // nil: no notifications
 	notes  []string     // for the user to read before anything runs
 	files  *projects.Manifest
 	typed  bool // a command line, without a tasks.yml

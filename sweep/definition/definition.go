@@ -41,7 +41,7 @@ type File struct {
 	Link      []string     // clean paths of the project, slash-separated, that tasks get links to
 	Copy      []string     // clean paths of the project that tasks get copies of, whatever their size
 	Links     []HostLink   // in file order
-	Notify    *task.Notify // who is told how sweeps end; nil: nobody
+	Notify    *task.Notify // who is told how sweeps end; nil: no notifications
 	Tasks     []Task       // in file order, at least one, no two of one name
 
 	Places Places // of variables of Env with names in braces
