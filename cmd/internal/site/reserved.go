@@ -2,7 +2,7 @@ package site
 
 // reserved are the subcommands of run-tasks, whose names no definition of tasks.yml may have.
 var reserved = []string{"ls", "show", "follow", "wait", "logs", "results", "fetch", "cancel",
-	"pause", "resume", "retry", "extend", "priority", "rm", "workers", "broker", "test-metrics", "init",
+	"pause", "resume", "retry", "extend", "priority", "rm", "prune", "workers", "broker", "test-metrics", "init",
 	"monitor", "completion", "runner", "help"}
 
 // Reserved returns the names that no definition of tasks.yml may have.
