@@ -73,7 +73,7 @@ func (c *command) commands() []*cliv2.Command {
 		c.execCommand(),
 		c.resultsCommand(), c.fetchCommand(), c.cancelCommand(), c.pauseCommand(),
 		c.resumeCommand(), c.retryCommand(), c.extendCommand(), c.priorityCommand(),
-		c.removeCommand(), c.workersCommand(), c.brokerCommand(), c.testMetricsCommand(), c.initCommand(),
+		c.removeCommand(), c.pruneCommand(), c.workersCommand(), c.brokerCommand(), c.testMetricsCommand(), c.initCommand(),
 		c.monitorCommand(), c.completionCommand(),
 	}
 	for _, one := range all {

@@ -101,9 +101,14 @@ func (o removeOptions) run(ctx context.Context, src source, out io.Writer,
 		fmt.Fprintln(messages, "nothing was removed")
 		return cli.Code(cli.Failed)
 	}
-	return src.act(ctx, func(client *api.Client) error {
+	err = src.act(ctx, func(client *api.Client) error {
 		return removeSweeps(ctx, client, idsOf(chosen), out, messages)
 	})
+	if err != nil {
+		return err
+	}
+	_, err = src.dropRevisions(ctx)
+	return err
 }
 
 // choose finds the sweeps that are named. All that cannot be removed are named in one error.
@@ -153,7 +158,7 @@ func removeQuestion(sweeps []core.Summary) string {
 		text := fmt.Sprintf("%s (%s, %d succeeded", s.ID, plural(s.Total, "task"),
 			s.Counts[task.Succeeded.String()])
 		if s.Bytes > 0 {
-			text += ", " + size(s.Bytes)
+			text += ", " + sizeText(s.Bytes)
 		}
 		lines = append(lines, text+")")
 	}

@@ -42,6 +42,12 @@ type source interface {
 		tasks []endedTask) ([]api.MeasuredTask, error)
 	// folder is where the files of a sweep lie on this machine; "" when they do not.
 	folder(sweep string) string
+	// unusedRevisions lists the copies of the project's code that only the named sweeps need, or
+	// none, and that dropRevisions removes when these are gone.
+	unusedRevisions(ctx context.Context, without []string) ([]string, error)
+	// dropRevisions removes the copies of the project's code that no sweep needs, and returns how
+	// many.
+	dropRevisions(ctx context.Context) (int, error)
 	close() error
 }
 
