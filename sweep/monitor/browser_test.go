@@ -248,6 +248,10 @@ func TestInABrowser(t *testing.T) {
 		`document.querySelector("#where-wrong mark").textContent`); got != "acuracy" {
 		t.Errorf("it points at %q", got)
 	}
+	s.until("the cursor is there", func() bool {
+		return js[string](b, `((e) => e.value.slice(e.selectionStart, e.selectionEnd))`+
+			`(document.activeElement)`) == "acuracy"
+	})
 	b.sees("did you mean accuracy?")
 	b.keep("wrong-filter")
 	b.run(chromedp.SetValue("#where", "lr<0.1 and state=failed"), chromedp.Submit("#where"),
@@ -364,6 +368,8 @@ func TestByKeyboard(t *testing.T) {
 		"a row without a header":       `document.querySelectorAll("tbody tr:not(.empty):not(:has(th[scope=row]))").length`,
 		"an input without a label":     `[...document.querySelectorAll("input:not([type=hidden])")].filter((e) => !e.labels.length).length`,
 		"an id twice":                  `[...document.querySelectorAll("[id]")].filter((e, n, all) => all.findIndex((o) => o.id === e.id) !== n).length`,
+		"a link or button below 24 px": `[...document.querySelectorAll("a, button, summary")].filter((e) => !e.matches(".skip") && e.checkVisibility()).filter((e) => { const r = e.getBoundingClientRect(); return r.width < 24 || r.height < 24; }).length`,
+		"a table without heading 2":    `document.querySelectorAll("table:not(:has(h2))").length`,
 		"a page without one heading 1": `Math.abs(document.querySelectorAll("h1").length - 1)`,
 	} {
 		if n := js[int](b, expression); n != 0 {

@@ -78,7 +78,7 @@ func (m *Monitor) part(w http.ResponseWriter, r *request, p page) error {
 	if err != nil {
 		return err
 	}
-	return m.write(w, http.StatusOK, p.name, "region",
+	return m.write(w, r, http.StatusOK, p.name, "region",
 		m.around(r, frame{View: c.view, Warnings: c.warnings, At: c.asOf}))
 }
 
@@ -115,18 +115,17 @@ func (m *Monitor) around(r *request, f frame) frame {
 // render answers with a page in its frame.
 func (m *Monitor) render(w http.ResponseWriter, r *request, status int, name string,
 	f frame) error {
-	return m.write(w, status, name, "frame", m.around(r, f))
+	return m.write(w, r, status, name, "frame", m.around(r, f))
 }
 
 // write executes a template as a whole before it answers, so that an error leaves no half page.
-func (m *Monitor) write(w http.ResponseWriter, status int, name, part string, f frame) error {
+func (m *Monitor) write(w http.ResponseWriter, r *request, status int, name, part string,
+	f frame) error {
 	var b bytes.Buffer
 	if err := m.templates[name].ExecuteTemplate(&b, part, f); err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // else the browser went away
+	send(w, r, status, "text/html; charset=utf-8", b.Bytes())
 	return nil
 }
 

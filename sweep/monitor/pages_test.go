@@ -140,7 +140,7 @@ func TestTasksOfASweep(t *testing.T) {
 			t.Errorf("%s: %q", query, got)
 		}
 	}
-	has(t, v.get(at+"?sort=-accuracy"), `?sort=metrics.accuracy`)
+	has(t, v.get(at+"?sort=-accuracy"), `?sort=metrics.accuracy`, `aria-sort="descending"`)
 	has(t, v.get(at+"?sort=-metrics.accuracy&size=5"), `aria-sort="descending"`,
 		`sort=metrics.accuracy`, `name="size" value="5"`)
 	has(t, v.get(at+"?state=failed"), "exit code 3", `aria-current="true">`)

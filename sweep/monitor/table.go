@@ -229,6 +229,25 @@ func (q query) table(at string, columns []column, rows []table.Row) (t listing) 
 	return t
 }
 
+// sortedColumn returns an order with its column named as the headings of a sweep's page name it: a
+// URL may leave out that it is a metric or a parameter.
+func sortedColumn(s table.Schema, sort string) string {
+	name, descending := strings.CutPrefix(sort, "-")
+	c, err := s.Column(name)
+	switch {
+	case err != nil:
+		return sort
+	case c.Metric() != "":
+		name = "metrics." + c.Metric()
+	case c.Parameter() != "":
+		name = "parameters." + c.Parameter()
+	}
+	if descending {
+		return "-" + name
+	}
+	return name
+}
+
 // heading leads to the other order, or to this column's.
 func (q query) heading(at string, c column) heading {
 	h := heading{Label: c.label, Numeric: c.numeric, Group: c.group}

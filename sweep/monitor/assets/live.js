@@ -116,6 +116,10 @@ function replace(html) {
   if (focused !== undefined) region.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }
 
+// A filter that cannot be read has the cursor at the place that is wrong.
+const wrong = document.querySelector("input[data-from]");
+wrong?.setSelectionRange(Number(wrong.dataset.from), Number(wrong.dataset.to));
+
 document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
 addEventListener("pagehide", disconnect);
 addEventListener("pageshow", () => document.hidden || connect());
