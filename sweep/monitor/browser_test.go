@@ -377,3 +377,49 @@ func TestByKeyboard(t *testing.T) {
 		}
 	}
 }
+
+// What somebody scrolled or is marking in a page stays while the page renews itself, and its rows are
+// the elements that they were.
+func TestABrowserKeepsItsElements(t *testing.T) {
+	s, id, end := lab(t)
+	b := s.open()
+	b.enter()
+	b.run(chromedp.EmulateViewport(390, 740))
+	b.visit("/sweeps/" + id)
+	has := func(state, n string) {
+		t.Helper()
+		s.until(n+" "+state, func() bool {
+			return js[string](b, `document.querySelector("[data-key='state `+state+
+				`'] b")?.textContent`) == n
+		})
+	}
+	has("succeeded", "32")
+	b.run(chromedp.Evaluate(`
+		row = document.querySelector("table.tasks tbody tr");
+		scrolled = document.querySelector(".scroll:has(.tasks)");
+		scrolled.scrollLeft = 60;
+		scrollTo(0, 400);
+		null`, nil))
+	end(40)
+	has("succeeded", "33")
+	if !js[bool](b, `row === document.querySelector("table.tasks tbody tr") && row.isConnected`) {
+		t.Error("the first row is another element")
+	}
+	if left, top := js[float64](b, "scrolled.scrollLeft"), js[float64](b, "scrollY"); left != 60 ||
+		top != 400 {
+		t.Errorf("scrolled to %g and %g", left, top)
+	}
+	b.run(chromedp.Evaluate(`getSelection().selectAllChildren(document.querySelector(".states"))`,
+		nil))
+	end(41)
+	s.until("the table has it", func() bool {
+		return js[string](b, `document.querySelector("tr[data-key$='/41'] .state").textContent`) ==
+			"succeeded"
+	})
+	if marked := js[string](b, "getSelection().toString()"); !strings.Contains(marked, "succeeded") {
+		t.Errorf("marked is %q", marked)
+	}
+	has("succeeded", "33")
+	b.run(chromedp.Evaluate(`getSelection().empty()`, nil))
+	has("succeeded", "34")
+}

@@ -57,9 +57,6 @@ func (m *Monitor) Readers() int {
 	return m.hub.readers
 }
 
-// Version returns the newest version that readers may be told of.
-func (m *Monitor) Version() int64 { return m.hub.answers.clock.Load() }
-
 // How values become words.
 var (
 	Size  = size
@@ -88,3 +85,9 @@ func OpenToken(state string) (string, error) {
 
 // MakeToken makes the file of a token, with a function that makes hard links.
 var MakeToken = makeToken
+
+// Edit returns how one text is made of another.
+var Edit = edit
+
+// ReadShown reads what a browser says that it has, and writes it as events have it.
+func ReadShown(text string) string { return readShown(text).String() }

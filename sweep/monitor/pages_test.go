@@ -300,7 +300,7 @@ func TestWhatComesFromOutsideIsEscaped(t *testing.T) {
 	s.becomes(id, "failed", 2)
 	pages := []page{running}
 	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/tasks", "/workers",
-		"/part/sweeps/" + id, "/sweeps/" + id + "?where=" + url.QueryEscape(hostile),
+		"/sweeps/" + id + "?where=" + url.QueryEscape(hostile),
 		"/sweeps/" + id + "?sort=" + url.QueryEscape(hostile),
 		"/tasks?where=" + url.QueryEscape("a="+hostile), "/sweeps/" + url.PathEscape(hostile),
 		"/" + url.PathEscape(hostile)} {
@@ -334,10 +334,6 @@ func TestTheMasterIsAway(t *testing.T) {
 		has(t, p, "The master is away", "there is no such file", "start the master",
 			`data-live="/live`+path+`"`, "data-reload")
 	}
-	if p := v.get("/part/sweeps"); p.status != http.StatusServiceUnavailable ||
-		!strings.HasPrefix(p.text, "The master cannot be reached") {
-		t.Errorf("%d %s", p.status, p.text)
-	}
 	if p := v.get("/readyz"); p.status != http.StatusServiceUnavailable ||
 		p.text != "the master does not answer\n" {
 		t.Errorf("%d %q", p.status, p.text)
@@ -362,7 +358,7 @@ func TestAPrefix(t *testing.T) {
 		if p.status != 200 {
 			t.Errorf("%s: %d", path, p.status)
 		}
-		links := regexp.MustCompile(`(?:href|src|action|data-live|data-part)="([^"#][^"]*)"`)
+		links := regexp.MustCompile(`(?:href|src|action|data-live)="([^"#][^"]*)"`)
 		for _, m := range links.FindAllStringSubmatch(p.text, -1) {
 			if !strings.HasPrefix(m[1], "/lab/monitor/") {
 				t.Errorf("%s leads to %s", path, m[1])

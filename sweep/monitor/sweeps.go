@@ -54,7 +54,7 @@ type segment struct {
 }
 
 func (m *Monitor) loadSweeps(r *request) (*content, error) {
-	all, err := m.hub.askSweeps(r.Context(), wantedVersion(r))
+	all, err := m.hub.askSweeps(r.Context(), r.version)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (m *Monitor) loadSweeps(r *request) (*content, error) {
 
 // warned adds what the master warns of; nothing when it is away, which the page says by itself.
 func (m *Monitor) warned(r *request, c *content) *content {
-	h, err := m.askHealth(r.Context(), wantedVersion(r))
+	h, err := m.askHealth(r.Context(), r.version)
 	if err != nil {
 		return c
 	}

@@ -65,7 +65,7 @@ type taskPage struct {
 }
 
 func (m *Monitor) loadSweep(r *request) (*content, error) {
-	id, version := r.PathValue("sweep"), wantedVersion(r)
+	id, version := r.PathValue("sweep"), r.version
 	s, err := ask(r.Context(), m.answers, "sweep "+id, version,
 		func(ctx context.Context) (api.Sweep, error) { return m.o.Master.Sweep(ctx, id, false) })
 	if err != nil {
@@ -115,7 +115,7 @@ func refusal(err error) *api.Error {
 }
 
 func (m *Monitor) loadTasks(r *request) (*content, error) {
-	q, version := readQuery(r.Request), wantedVersion(r)
+	q, version := readQuery(r.Request), r.version
 	all, err := m.hub.askSweeps(r.Context(), version)
 	if err != nil {
 		return nil, err
