@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"net/http"
+	"strings"
 
 	"mlframework/sweep/api"
 )
@@ -91,3 +92,23 @@ var Edit = edit
 
 // ReadShown reads what a browser says that it has, and writes it as events have it.
 func ReadShown(text string) string { return readShown(text).String() }
+
+// LastLines returns the end of a text as a page shows it.
+var LastLines = lastLines
+
+// DrawCurve returns the drawing of a metric by steps; "": there is none.
+func DrawCurve(name string, points [][2]float64) string {
+	var all []point
+	for _, p := range points {
+		all = append(all, point{p[0], p[1]})
+	}
+	c := newCurve(name, "step", all)
+	if c == nil {
+		return ""
+	}
+	var out strings.Builder
+	if err := parseTemplates()["task"].ExecuteTemplate(&out, "curve", c); err != nil {
+		return err.Error()
+	}
+	return out.String()
+}

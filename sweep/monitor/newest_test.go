@@ -55,7 +55,7 @@ func TestASweepsNewestMetrics(t *testing.T) {
 	}
 	best := func(value, index string) string {
 		return `<dd title="maximize accuracy">accuracy=` + value +
-			` <a href="/sweeps/train-1?where=index%3D` + index + `" data-key="best">train-1/` +
+			` <a href="/sweeps/train-1/tasks/` + index + `" data-key="best">train-1/` +
 			index + `</a></dd>`
 	}
 	s.reports("w1", id, 1, .5)

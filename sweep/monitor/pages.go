@@ -26,9 +26,9 @@ type pageTemplate struct{ *template.Template }
 func parseTemplates() map[string]pageTemplate {
 	base := template.Must(template.New("").Funcs(templateFuncs).ParseFS(templates,
 		"templates/frame.html",
-		"templates/parts.html"))
+		"templates/parts.html", "templates/curve.html"))
 	all := map[string]pageTemplate{}
-	for _, name := range []string{"sweeps", "sweep", "tasks", "workers", "login", "fault"} {
+	for _, name := range []string{"sweeps", "sweep", "task", "tasks", "workers", "login", "fault"} {
 		all[name] = pageTemplate{template.Must(template.Must(base.Clone()).ParseFS(templates,
 			"templates/"+name+".html"))}
 	}

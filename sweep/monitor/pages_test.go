@@ -188,7 +188,7 @@ func TestTasksOfAllSweeps(t *testing.T) {
 		}
 	}
 	v := s.enter(monitor.Viewer)
-	has(t, v.get("/tasks"), "i=0", "accuracy=0.1", `href="/sweeps/train-3?where=index%3D0"`)
+	has(t, v.get("/tasks"), "i=0", "accuracy=0.1", `href="/sweeps/train-3/tasks/0"`)
 	want := "[train-3/0 train-3/1 train-3/2 train-3/3 evaluate-1/0 evaluate-1/1 train-2/0 " +
 		"train-2/1 train-2/2 train-2/3 train-1/0 train-1/1 train-1/2 train-1/3]"
 	var got []string
@@ -262,7 +262,7 @@ func TestWorkersPage(t *testing.T) {
 	})
 	id := s.submit("i: !interval [0, 3]\n")
 	s.until("something runs", func() bool {
-		return strings.Contains(v.get("/workers").text, "/sweeps/"+id+"?where=index%3D")
+		return strings.Contains(v.get("/workers").text, "/sweeps/"+id+"/tasks/")
 	})
 	has(t, v.get("/workers"), "gpu1", "gpu2", "42 %", "of 8 cores", "40 GiB of 64 GiB free",
 		"300 GiB of 1.0 TiB free", "2 of 2 up", " of 6 slots busy", "slot 0, attempt 1")

@@ -37,6 +37,8 @@ var pages = []page{
 	{"/sweeps", "sweeps", []string{"table"}, fixedTopic(sweepsTopic), (*Monitor).loadSweeps},
 	{"/sweeps/{sweep}", "sweep", []string{"head", "states", "failures", "table"}, sweepTopic,
 		(*Monitor).loadSweep},
+	{"/sweeps/{sweep}/tasks/{index}", "task", []string{"head", "output", "side", "attempts"},
+		sweepTopic, (*Monitor).loadTask},
 	{"/tasks", "tasks", []string{"states", "table"}, fixedTopic(sweepsTopic), (*Monitor).loadTasks},
 	{"/workers", "workers", []string{"workers", "gpus"}, fixedTopic(workersTopic),
 		(*Monitor).loadWorkers},
@@ -52,6 +54,7 @@ func routes() []route {
 		{http.MethodPost, "/login", Nobody, (*Monitor).login},
 		{http.MethodPost, "/logout", Viewer, (*Monitor).logout},
 		{http.MethodGet, "/{$}", Viewer, (*Monitor).home},
+		{http.MethodGet, "/sweeps/{sweep}/tasks/{index}/output", Viewer, (*Monitor).output},
 	}
 	for _, p := range pages {
 		all = append(all,

@@ -128,9 +128,10 @@ var stateColumn = column{"State", "state", false, "",
 // sweepColumns returns the columns of the tasks of one sweep.
 func (m *Monitor) sweepColumns(s table.Schema, rows []table.Row) []column {
 	all := []column{
-		{"Task", "index", true, "", numberCell(func(r *table.Row) string {
-			return strconv.FormatInt(r.Index, 10)
-		})},
+		{"Task", "index", true, "", func(r *table.Row) cell {
+			return cell{Text: strconv.FormatInt(r.Index, 10), Numeric: true,
+				URL: m.taskURL(r.Sweep, r.Index)}
+		}},
 		stateColumn,
 	}
 	for _, name := range s.Parameters {

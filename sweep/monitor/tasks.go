@@ -66,8 +66,7 @@ type taskPage struct {
 
 func (m *Monitor) loadSweep(r *request) (*content, error) {
 	id, version := r.PathValue("sweep"), r.version
-	s, err := ask(r.Context(), m.answers, "sweep "+id, version,
-		func(ctx context.Context) (api.Sweep, error) { return m.o.Master.Sweep(ctx, id, false) })
+	s, err := m.askSweep(r.Context(), id, version)
 	if err != nil {
 		return nil, err
 	}

@@ -62,19 +62,29 @@ function say(text) {
   away.hidden = text === "";
 }
 
-// busy tells that somebody is marking text in a block, which renewing it would undo.
+// busy tells that somebody is marking text in a block, or reads above the end of its log, which renewing it would undo.
 function busy(element) {
   const selection = getSelection();
-  return selection && !selection.isCollapsed && element.contains(selection.anchorNode);
+  if (selection && !selection.isCollapsed && element.contains(selection.anchorNode)) return true;
+  const log = element.querySelector("[data-log]");
+  return log && log.scrollTop + log.clientHeight < log.scrollHeight - 8;
+}
+
+function toEnd(log) {
+  if (log) log.scrollTop = log.scrollHeight;
 }
 
 // renew makes the blocks that are due what the stream said.
 function renew() {
   for (const block of blocks.values()) {
-    if (!block.due || busy(block.element)) continue;
+    if (!block.due) continue;
+    const waits = busy(block.element);
+    block.element.classList.toggle("waits", waits);
+    if (waits) continue;
     block.due = false;
     const focused = document.activeElement;
     patch(block.element, new DOMParser().parseFromString("<body>" + block.html, "text/html").body);
+    toEnd(block.element.querySelector("[data-log]"));
     if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
   }
 }
@@ -126,6 +136,22 @@ function update(old, fresh) {
 const wrong = document.querySelector("input[data-from]");
 wrong?.setSelectionRange(Number(wrong.dataset.from), Number(wrong.dataset.to));
 
+// A button copies the text of the element that it names.
+document.documentElement.classList.add("scripted");
+document.addEventListener("click", async ({ target }) => {
+  const from = target.dataset?.copy && document.getElementById(target.dataset.copy);
+  if (!from) return;
+  try {
+    await navigator.clipboard.writeText(from.textContent);
+    target.textContent = "Copied";
+    setTimeout(() => (target.textContent = "Copy"), 2000);
+  } catch {
+    getSelection().selectAllChildren(from); // the browser does not let a page copy: the user can
+  }
+});
+
+toEnd(document.querySelector("[data-log]"));
+document.addEventListener("scroll", renew, true);
 document.addEventListener("selectionchange", renew);
 document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
 addEventListener("pagehide", disconnect);
