@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"context"
-	"net/url"
 	"strconv"
 
 	"mlframework/sweep/api"
@@ -48,8 +47,7 @@ func (m *Monitor) best(s api.Sweep, r *table.Row) *bestLine {
 		Value:  human.Number(v), Objective: human.Truncate(human.Visible(s.Record.Objective.String()))}
 }
 
-// taskURL returns the page of a sweep with one of its tasks.
+// taskURL returns the page of a task.
 func (m *Monitor) taskURL(sweep string, index int64) string {
-	return m.sweepURL(sweep) + "?" +
-		url.Values{"where": {"index=" + strconv.FormatInt(index, 10)}}.Encode()
+	return m.sweepURL(sweep) + "/tasks/" + strconv.FormatInt(index, 10)
 }

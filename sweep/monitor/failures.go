@@ -36,16 +36,6 @@ func (m *Monitor) askFailures(ctx context.Context, s api.Sweep, version int64) (
 		func(ctx context.Context) (api.Failures, error) { return m.o.Master.Failures(ctx, s.ID) })
 }
 
-// hasFailures reports whether a task of a sweep failed.
-func hasFailures(s api.Sweep) bool {
-	for _, state := range task.States {
-		if state.Failure() && s.Counts[state.String()] > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // failures returns the failures of a sweep in words.
 func (m *Monitor) failures(s api.Sweep, f api.Failures) *failuresView {
 	shown := f.Groups[:min(failuresOnPage, len(f.Groups))]

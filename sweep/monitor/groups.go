@@ -83,11 +83,13 @@ func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query,
 	if err != nil {
 		return reply[tasksView]{}, err
 	}
+	schema := s.Record.Schema().With(p.value.rows)
+	q.sort = sortedColumn(schema, q.sort)
 	if len(s.Record.Repeats()) > 0 { // what its links lead to is not grouped either
 		q.group = noGroups
 	}
 	v := m.tasksView(q, m.sweepURL(s.ID), p.value,
-		m.sweepColumns(s.Record.Schema().With(p.value.rows), p.value.rows))
+		m.sweepColumns(schema, p.value.rows))
 	v.Caption = "Tasks of " + human.Visible(s.ID)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, s.Counts, s.Total)
 	return reply[tasksView]{v, p.asOf}, nil

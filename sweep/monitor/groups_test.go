@@ -31,7 +31,7 @@ func scores(_ string, a task.Attempt) *task.Outcome {
 
 func ranked(r *core.Record) { r.Objective = metric.Objective{Metric: "accuracy", Maximize: true} }
 
-var repeatCells = regexp.MustCompile(`(?s)<tr>\n?<th scope="row".*?</tr>`)
+var repeatCells = regexp.MustCompile(`(?s)<tr[^>]*>\n?<th scope="row".*?</tr>`)
 
 // lines returns the rows of the last table of a page, as text.
 func lines(p page) (all []string) {
@@ -142,9 +142,6 @@ func TestGroupsOfASweep(t *testing.T) {
 	has(t, v.get("/sweeps/"+id+"?sort=lrr"),
 		"sort: there is no column &#34;lrr&#34; among the groups; did you mean lr?")
 	has(t, v.get("/sweeps/"+id+"?where=lr%3D&group_by=lr"), `id="where-wrong"`)
-	if p := v.get("/part/sweeps/" + id); p.status != 200 || len(lines(p)) != 3 {
-		t.Errorf("its live region: %d, %q", p.status, lines(p))
-	}
 }
 
 // Nothing is grouped by default where nothing is repeated.

@@ -2,7 +2,6 @@ package monitor_test
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,20 +48,14 @@ func TestASweepsNewestMetrics(t *testing.T) {
 	id, end := firstEnds(s)
 	v := s.enter(monitor.Viewer)
 	events, _ := v.follow("/live/sweeps/" + id)
-	s.wait(events, "a beginning", func(changeEvent) bool { return true })
-	// shown waits for readers to be told until what they fetch then has the texts.
+	s.wait(events, "a beginning", first)
 	shown := func(texts ...string) {
 		t.Helper()
-		s.wait(events, strings.Join(texts, ", "), func(e changeEvent) bool {
-			p := v.renew("/part/sweeps/"+id, e.Version)
-			return !slices.ContainsFunc(texts, func(text string) bool {
-				return !strings.Contains(p.text, text)
-			})
-		})
+		s.wait(events, strings.Join(texts, ", "), shows(texts...))
 	}
 	best := func(value, index string) string {
 		return `<dd title="maximize accuracy">accuracy=` + value +
-			` <a href="/sweeps/train-1?where=index%3D` + index + `" data-key="best">train-1/` +
+			` <a href="/sweeps/train-1/tasks/` + index + `" data-key="best">train-1/` +
 			index + `</a></dd>`
 	}
 	s.reports("w1", id, 1, .5)

@@ -128,9 +128,10 @@ var stateColumn = column{"State", "state", false, "",
 // sweepColumns returns the columns of the tasks of one sweep.
 func (m *Monitor) sweepColumns(s table.Schema, rows []table.Row) []column {
 	all := []column{
-		{"Task", "index", true, "", numberCell(func(r *table.Row) string {
-			return strconv.FormatInt(r.Index, 10)
-		})},
+		{"Task", "index", true, "", func(r *table.Row) cell {
+			return cell{Text: strconv.FormatInt(r.Index, 10), Numeric: true,
+				URL: m.taskURL(r.Sweep, r.Index)}
+		}},
 		stateColumn,
 	}
 	for _, name := range s.Parameters {
@@ -227,6 +228,25 @@ func (q query) table(at string, columns []column, rows []table.Row) (t listing) 
 		t.Rows = append(t.Rows, l)
 	}
 	return t
+}
+
+// sortedColumn returns an order with its column named as the headings of a sweep's page name it: a
+// URL may leave out that it is a metric or a parameter.
+func sortedColumn(s table.Schema, sort string) string {
+	name, descending := strings.CutPrefix(sort, "-")
+	c, err := s.Column(name)
+	switch {
+	case err != nil:
+		return sort
+	case c.Metric() != "":
+		name = "metrics." + c.Metric()
+	case c.Parameter() != "":
+		name = "parameters." + c.Parameter()
+	}
+	if descending {
+		return "-" + name
+	}
+	return name
 }
 
 // heading leads to the other order, or to this column's.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"mlframework/sweep/api"
@@ -43,7 +44,10 @@ type filterForm struct {
 }
 
 // wrongFilter points at a place: Before and After are what stands around it.
-type wrongFilter struct{ Before, At, After, Text string }
+type wrongFilter struct {
+	Before, At, After, Text string
+	From, To                int // of the place in what was typed, as JavaScript counts
+}
 
 // stateLink shows only tasks in a state, or all.
 type stateLink struct {
@@ -61,9 +65,8 @@ type taskPage struct {
 }
 
 func (m *Monitor) loadSweep(r *request) (*content, error) {
-	id, version := r.PathValue("sweep"), wantedVersion(r)
-	s, err := ask(r.Context(), m.answers, "sweep "+id, version,
-		func(ctx context.Context) (api.Sweep, error) { return m.o.Master.Sweep(ctx, id, false) })
+	id, version := r.PathValue("sweep"), r.version
+	s, err := m.askSweep(r.Context(), id, version)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +85,7 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 		}
 		v.Best = m.best(s.value, b.value)
 	}
-	if hasFailures(s.value) {
+	if failedTasks(s.value.Summary) > 0 {
 		f, err := m.askFailures(r.Context(), s.value, version)
 		if err != nil {
 			return nil, err
@@ -111,7 +114,7 @@ func refusal(err error) *api.Error {
 }
 
 func (m *Monitor) loadTasks(r *request) (*content, error) {
-	q, version := readQuery(r.Request), wantedVersion(r)
+	q, version := readQuery(r.Request), r.version
 	all, err := m.hub.askSweeps(r.Context(), version)
 	if err != nil {
 		return nil, err
@@ -189,6 +192,8 @@ func pointAt(where string, e *api.Error) *wrongFilter {
 	} else if end == 0 {
 		word = word[:1]
 	}
+	w.From = len(utf16.Encode([]rune(where[:at])))
+	w.To = w.From + len(utf16.Encode([]rune(word)))
 	w.Before, w.At, w.After = human.Visible(where[:at]), human.Visible(word),
 		human.Visible(where[at+len(word):])
 	return w
