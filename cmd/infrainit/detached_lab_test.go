@@ -64,7 +64,7 @@ func TestDetachedOnACluster(t *testing.T) {
 		t.Errorf("exec ended with %d: %q, %q", in.code, in.out, in.err)
 	}
 	in = p.run("/usr/bin/script", "-qec", "run-tasks exec a-1/0 -- sh -c 'stty size; tty'", "/dev/null")
-	if in.code != 0 || !strings.Contains(in.out, "0 0\r\n/dev/pts/") {
+	if in.code != 0 || !strings.Contains(in.out, "0 0\r\n") || !strings.Contains(in.out, "/dev/pts/") {
 		t.Errorf("exec with a terminal ended with %d: %q, %q", in.code, in.out, in.err)
 	}
 	if page := p.monitor("/sweeps"); !strings.Contains(page, "a-1") ||

@@ -60,8 +60,11 @@ func (p *project) missingProgram(at location) (w argv.Problem, found bool) {
 				Remedy: "check its spelling, or name it with its path"}
 			if near := fault.Nearest(name, programs()); near != "" && len(name) > 3 {
 				w.Remedy = "did you mean " + near + "?"
-			} else if exists(filepath.Join(p.dir, p.task.Workdir, name)) {
+			} else if info, err := os.Stat(filepath.Join(p.dir, p.task.Workdir, name)); err == nil {
 				w.Remedy = "for the file in the project write ./" + name
+				if path.Ext(name) == ".py" && info.Mode()&0o111 == 0 {
+					w.Remedy = "to run the script: python3 " + name
+				}
 			}
 			return w, true
 		}
@@ -87,6 +90,11 @@ func (p *project) missingFile(at location, i int) (w argv.Problem, found bool) {
 		return w, at == inFolder && !exists(name)
 	}
 	inProject := path.Join(p.task.Workdir, name)
+	if strings.HasPrefix(inProject, "../") {
+		w.Text = name + " is outside the project's folder, and tasks do not get it"
+		w.Remedy = "run it from the folder that holds it, or name that with -d"
+		return w, true
+	}
 	file := filepath.Join(p.dir, filepath.FromSlash(inProject))
 	if exists(file) || linked(p.record("").Recipe, inProject) {
 		return w, false

@@ -216,7 +216,8 @@ func (r RetryTasks) decide(c *Core) (func(), error) {
 	}
 	if len(r.Tasks) == 0 && !(r.All && a.ledger.hasCancelled()) {
 		return nil, &WrongState{ID: r.Sweep,
-			Is: "without a task to retry: only tasks that failed or were cancelled run again"}
+			Is:     "without a task to retry: only tasks that failed or were cancelled run again",
+			Remedy: resumeHint(a.ledger.head)}
 	}
 	if err := c.CheckNeeds(r.Sweep, a.record.Recipe.Needs); err != nil {
 		return nil, err
