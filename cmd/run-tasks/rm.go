@@ -168,8 +168,7 @@ func removeQuestion(sweeps []core.Summary) string {
 	return strings.Join(lines, "\n") + fmt.Sprintf("\nRemove these %d sweeps?", len(lines))
 }
 
-// removeSweeps removes sweeps through the process that runs them, and waits for the removal of
-// their outputs where that is under way.
+// removeSweeps removes sweeps through the process that runs them.
 func removeSweeps(ctx context.Context, client *api.Client, ids []string, out io.Writer,
 	messages *display.Messages) error {
 	for _, id := range ids {
@@ -178,6 +177,13 @@ func removeSweeps(ctx context.Context, client *api.Client, ids []string, out io.
 		}
 		fmt.Fprintln(out, "removed "+id)
 	}
+	return finishRemovals(ctx, client, ids, messages)
+}
+
+// finishRemovals waits for the removal of outputs of sweeps where that is under way, and says what
+// is removed later.
+func finishRemovals(ctx context.Context, client *api.Client, ids []string,
+	messages *display.Messages) error {
 	left, err := awaitRemovals(ctx, client, ids, messages)
 	for _, r := range left {
 		messages.Note(fmt.Sprintf("outputs of %s are removed later: %s", r.Sweep, *r.Reason))

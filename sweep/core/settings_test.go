@@ -26,7 +26,7 @@ func TestChangesSeesEveryField(t *testing.T) {
 		// also of the user's own file, and clients are not told all of it
 		"Notify": true, "Notices": true,
 		"OnEnd": true, // a sweep keeps its own, as it does Notify
-		"After": true}
+		"After": true, "Pruned": true}
 	check := func(name string, v reflect.Value, r *core.Record) {
 		t.Helper()
 		if notTasksYml[name] {

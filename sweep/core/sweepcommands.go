@@ -53,35 +53,6 @@ func (s CancelSweep) decide(c *Core) (func(), error) {
 	}, err
 }
 
-// RemoveSweep takes a sweep out of the list of sweeps, unless some of its tasks run or may begin.
-type RemoveSweep struct {
-	Sweep   string
-	Workers []string // that have outputs of it
-}
-
-func (r RemoveSweep) decide(c *Core) (func(), error) {
-	a, err := c.findSweep(r.Sweep)
-	if err != nil {
-		return nil, err
-	}
-	switch h := a.ledger.Head(); {
-	case h.State == Open:
-		return nil, &WrongState{ID: h.ID, Is: "running", Remedy: "`run-tasks cancel " + h.ID +
-			"` ends it"}
-	case h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] > 0:
-		return nil, &WrongState{ID: h.ID, Is: string(h.State) + ", and some of its tasks still run",
-			Remedy: "wait for their end, or `run-tasks cancel " + h.ID + "` stops them"}
-	case len(a.record.PendingNotices()) > 0:
-		return nil, &WrongState{ID: h.ID, Is: "about to send a notification",
-			Remedy: "try again when it was sent"}
-	}
-	return func() {
-		c.ledger(a)
-		a.removed = true
-		c.rows.Removed = append(c.rows.Removed, RemovedSweep{Seq: a.seq, Workers: r.Workers})
-	}, nil
-}
-
 // CancelTask cancels one task. The error is *TaskEnded for one that has ended.
 type CancelTask struct {
 	Task   task.ID
@@ -224,6 +195,7 @@ func (r RetryTasks) decide(c *Core) (func(), error) {
 	}
 	return func() {
 		r.With.goOn(c, a)
+		c.forgetPruned(a, r.Tasks)
 		c.queueBehind(a)
 		c.ledger(a).Reopen(r.Tasks, r.All, r.Fresh)
 	}, c.checkEnviron(r.With.Environ)

@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,7 +42,46 @@ func (m *Master) Remove(ctx context.Context, id string) error {
 	return err
 }
 
-// Removals lists the outputs of removed sweeps that workers are still to remove.
+// Prune has the workers remove outputs of tasks of a sweep that has ended, as Remove has those of a
+// whole sweep removed.
+func (m *Master) Prune(ctx context.Context, id string, tasks core.Ranges) error {
+	err := m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
+		s, err := m.o.Store.Sweep(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		all := s.Record.Ranges
+		if len(all) == 0 {
+			all = core.Ranges{{To: s.Head.Total}}
+		}
+		there := tasks.Without(tasks.Without(all))
+		p := core.PruneOutputs{Sweep: id, Tasks: there.Without(s.Record.Pruned)}
+		if p.Workers, err = m.o.Store.WorkersOf(ctx, s.Seq); err == nil {
+			p.Bytes, err = m.o.Store.Bytes(ctx, s, p.Tasks)
+		}
+		return p, err
+	})
+	if err == nil {
+		m.removing.wakeUp()
+	}
+	return err
+}
+
+// checkRemovals refuses to run tasks of a sweep again while outputs of it are still to be removed:
+// those of the next attempts could be meant.
+func (m *Master) checkRemovals(ctx context.Context, id string) error {
+	left, err := m.o.Store.Removals(ctx)
+	for _, r := range left {
+		if r.Sweep == id {
+			return &core.WrongState{ID: id, Verb: "has", Is: "outputs that worker " + r.Worker +
+				" is still to remove", Remedy: "try again when that is done; `run-tasks workers` shows " +
+				"whether the worker is there"}
+		}
+	}
+	return err
+}
+
+// Removals lists the outputs that workers are still to remove.
 func (m *Master) Removals(ctx context.Context) (all []api.Removal, err error) {
 	left, err := m.o.Store.Removals(ctx)
 	m.removing.mu.Lock()
@@ -225,8 +265,14 @@ func (m *Master) askToRemove(ctx context.Context, r store.Removal) error {
 	id, answer := m.reads.add()
 	defer m.reads.drop(id)
 	m.reads.expect(id, r.Worker)
+	remove := &task.Remove{ID: id}
+	if r.Tasks != "" {
+		if err := json.Unmarshal([]byte(r.Tasks), &remove.Tasks); err != nil {
+			return fmt.Errorf("the tasks in the store cannot be read: %w", err)
+		}
+	}
 	err := m.do(ctx, core.Tell{Worker: r.Worker, Control: task.Control{Kind: task.RemoveControl,
-		Sweep: r.Sweep, Remove: &task.Remove{ID: id}}})
+		Sweep: r.Sweep, Remove: remove}})
 	if err != nil {
 		return err
 	}

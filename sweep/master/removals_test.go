@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -23,18 +26,21 @@ func (s *site) ranOn(name string) (id string, h *hand) {
 	return id, h
 }
 
-// removes answers the newest request to remove outputs of a sweep: with an error, why not.
-func (h *hand) removes(sweep, failure string) {
+// removes answers the newest request to remove outputs of a sweep: with an error, why not. It
+// returns of which tasks they are.
+func (h *hand) removes(sweep, failure string) [][2]int64 {
 	h.s.t.Helper()
-	var last task.Control
+	var last *task.Remove
 	h.told("remove "+sweep, func(c task.Control) bool {
-		if c.Kind == task.RemoveControl && c.Sweep == sweep {
-			last = c
+		if c.Kind == task.RemoveControl && c.Sweep == sweep && !h.answered[c.Remove.ID] {
+			last = c.Remove
 		}
-		return last.Remove != nil
+		return last != nil
 	})
+	h.answered[last.ID] = true
 	h.s.must(h.s.queue.Worker(h.name).SendPiece(context.Background(), task.Piece{
-		Version: task.Version, Worker: h.name, ID: last.Remove.ID, Error: failure}))
+		Version: task.Version, Worker: h.name, ID: last.ID, Error: failure}))
+	return last.Tasks
 }
 
 // removals waits until so much is still to be removed: "train-1 w1: REASON".
@@ -153,6 +159,52 @@ func TestRemoveIsFinished(t *testing.T) {
 }
 
 func asksToRemove(c task.Control) bool { return c.Kind == task.RemoveControl }
+
+// Outputs of tasks are removed while the sweep stays. Tasks are not retried before that: the outputs
+// of the next attempts could be meant. A worker that is forgotten does not prevent it.
+func TestPrune(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		s := newSite(t)
+		h := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 4, Incarnation: "1"},
+			func(g given) *task.Outcome { return &task.Outcome{Class: task.Error, Left: 100} })
+		id := s.submit(4)
+		s.becomes(id, core.Finished, "4 failed")
+		s.must(s.master.Prune(t.Context(), id, core.Ranges{{From: 1, To: 3}}))
+		s.must(s.master.Prune(t.Context(), id, core.Ranges{{From: 2, To: 900}}))
+		want := func(pruned core.Ranges, bytes int64) {
+			t.Helper()
+			now, err := s.store.Sweep(t.Context(), id)
+			s.must(err)
+			if diff := cmp.Diff(pruned, now.Record.Pruned); diff != "" || now.Head.Bytes != bytes {
+				t.Errorf("%d bytes; -want +got:\n%s", now.Head.Bytes, diff)
+			}
+		}
+		want(core.Ranges{{From: 1, To: 4}}, 100)
+		retry := func() error {
+			return s.master.Retry(t.Context(), id, []int64{3}, false, api.Continuation{})
+		}
+		err := retry()
+		if _, is := errors.AsType[*core.WrongState](err); !is || !strings.HasPrefix(err.Error(),
+			"train-1 has outputs that worker w1 is still to remove; ") {
+			t.Errorf("a retry: %v", err)
+		}
+		var asked [][2]int64
+		for range 2 {
+			asked = append(asked, h.removes(id, "")...)
+		}
+		if diff := cmp.Diff([][2]int64{{1, 3}, {3, 4}}, asked); diff != "" {
+			t.Errorf("to be removed: -want +got:\n%s", diff)
+		}
+		s.removals()
+		s.must(retry())
+		s.becomes(id, core.Finished, "4 failed")
+		want(core.Ranges{{From: 1, To: 3}}, 200)
+		s.must(s.master.Prune(t.Context(), id, core.Ranges{{From: 0, To: 1}}))
+		time.Sleep(2 * core.DefaultLease)
+		s.must(s.master.Forget(t.Context(), "w1"))
+		s.removals()
+	})
+}
 
 // What a worker still says of a removed sweep is dropped, and is no sign of a store that lost
 // something.

@@ -13,8 +13,12 @@ import (
 const (
 	putRemoved = `INSERT INTO removed (seq, id, definition, number)
 		SELECT seq, id, definition, number FROM sweeps WHERE seq = ?`
-	putRemoval  = `INSERT INTO removals (sweep, worker) SELECT id, ?2 FROM sweeps WHERE seq = ?1`
+	putRemoval = `INSERT INTO removals (sweep, worker, tasks)
+		SELECT id, ?2, '' FROM sweeps WHERE seq = ?1`
 	deleteSweep = `DELETE FROM sweeps WHERE seq = ?`
+	putPruned   = `INSERT OR IGNORE INTO removals (sweep, worker, tasks) VALUES (?,?,?)`
+	// A worker that is forgotten does not keep tasks from being retried; see Master.Retry.
+	deletePruned = `DELETE FROM removals WHERE worker = ? AND tasks <> ''`
 )
 
 // putRemoved takes a sweep out of the list of sweeps.
@@ -30,19 +34,38 @@ func (w *writer) putRemoved(ctx context.Context, r core.RemovedSweep) error {
 	return w.exec(ctx, w.removeSweep, w.values[:0].add(r.Seq))
 }
 
-// Removal is the outputs of a removed sweep that a worker is still to remove.
-type Removal struct{ Sweep, Worker string }
+// putPruned has workers remove outputs of tasks.
+func (w *writer) putPruned(ctx context.Context, p core.PrunedOutputs) error {
+	var tasks [][2]int64
+	for _, r := range p.Tasks {
+		tasks = append(tasks, [2]int64{r.From, r.To})
+	}
+	for _, worker := range p.Workers {
+		v := w.values[:0].add(p.Sweep, worker, text(tasks))
+		if err := w.exec(ctx, w.pruned, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Removal is outputs that a worker is still to remove.
+type Removal struct {
+	Sweep, Worker string
+	Tasks         string // task.Remove.Tasks as JSON; "": all of the sweep
+}
 
 // Removals lists what workers are still to remove.
 func (r *Reader) Removals(ctx context.Context) (all []Removal, err error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT sweep, worker FROM removals ORDER BY sweep, worker`)
+	rows, err := r.db.QueryContext(ctx, `SELECT sweep, worker, tasks FROM removals
+		ORDER BY sweep, worker, tasks`)
 	if err != nil {
 		return nil, readable(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var one Removal
-		if err := rows.Scan(&one.Sweep, &one.Worker); err != nil {
+		if err := rows.Scan(&one.Sweep, &one.Worker, &one.Tasks); err != nil {
 			return nil, readable(err)
 		}
 		all = append(all, one)
@@ -50,11 +73,11 @@ func (r *Reader) Removals(ctx context.Context) (all []Removal, err error) {
 	return all, readable(rows.Err())
 }
 
-// RemovalDone notes that a worker has removed the outputs of a sweep.
+// RemovalDone notes that a worker has removed outputs.
 func (s *Store) RemovalDone(ctx context.Context, r Removal) error {
 	return s.transact(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM removals WHERE sweep = ? AND worker = ?`, r.Sweep,
-			r.Worker)
+		_, err := tx.ExecContext(ctx, `DELETE FROM removals WHERE sweep = ? AND worker = ?
+			AND tasks = ?`, r.Sweep, r.Worker, r.Tasks)
 		return err
 	})
 }
@@ -134,4 +157,18 @@ func (r *Reader) WorkersOf(ctx context.Context, seq int64) (names []string, err 
 		names = append(names, name)
 	}
 	return names, readable(rows.Err())
+}
+
+// Bytes returns the size of the outputs of tasks of a sweep, as far as it is known.
+func (r *Reader) Bytes(ctx context.Context, s Sweep, tasks core.Ranges) (bytes int64, err error) {
+	const query = `SELECT coalesce(sum(bytes), 0) FROM tasks WHERE sweep = ? AND idx >= ? AND idx < ?`
+	for _, part := range tasks {
+		var some int64
+		err := r.db.QueryRowContext(ctx, query, s.Seq, part.From, part.To).Scan(&some)
+		if err != nil {
+			return 0, readable(err)
+		}
+		bytes += some
+	}
+	return bytes, nil
 }

@@ -52,7 +52,8 @@ CREATE TABLE removed (
 CREATE TABLE removals (
 	sweep  TEXT NOT NULL,                    -- its id
 	worker TEXT NOT NULL,
-	PRIMARY KEY (sweep, worker)
+	tasks  TEXT NOT NULL,                    -- task.Remove.Tasks as JSON; '': all of the sweep
+	PRIMARY KEY (sweep, worker, tasks)
 ) WITHOUT ROWID;
 CREATE TABLE codes (
 	sweep    INTEGER NOT NULL,

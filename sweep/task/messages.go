@@ -289,6 +289,9 @@ type Read struct {
 // Remove asks for the removal of what attempts of a sweep left.
 type Remove struct {
 	ID string `json:"id"` // the Piece that answers has it, too
+	// Tasks are the ranges of indexes, from and up to, of the tasks whose outputs are meant; none:
+	// all that is there.
+	Tasks [][2]int64 `json:"tasks,omitempty"`
 }
 
 // Piece answers a Read, a Measure or a Remove.

@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"mlframework/sweep/queue"
@@ -54,7 +57,7 @@ func (r *removals) run(ctx context.Context) {
 
 func (r *removals) answer(ctx context.Context, c task.Control) {
 	p := task.Piece{Version: task.Version, Worker: r.worker, ID: c.Remove.ID}
-	if err := r.remove(ctx, c.Sweep); err != nil {
+	if err := r.remove(ctx, c.Sweep, c.Remove.Tasks); err != nil {
 		p.Error = printable(err.Error())
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
@@ -70,9 +73,10 @@ var (
 	errBeingCopied = errors.New("somebody copies the outputs")
 )
 
-// remove removes the folder of a sweep, unless a task runs in it or somebody copies from it: who
-// does has a shared lock on the folder. It stops between two tasks when ctx ends.
-func (r *removals) remove(ctx context.Context, sweep string) error {
+// remove removes the folder of a sweep, or those of some of its tasks, unless a task of the sweep
+// runs or somebody copies from the folder: who does has a shared lock on it. It stops between two
+// tasks when ctx ends.
+func (r *removals) remove(ctx context.Context, sweep string, tasks [][2]int64) error {
 	if err := checkName(sweep); err != nil {
 		return err
 	}
@@ -94,7 +98,25 @@ func (r *removals) remove(ctx context.Context, sweep string) error {
 	if err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK {
 		return errBeingCopied
 	}
-	return folder.Remove(ctx, dir)
+	if len(tasks) == 0 {
+		return folder.Remove(ctx, dir)
+	}
+	names, err := f.Readdirnames(-1)
+	for _, name := range names {
+		if isOf(name, tasks) && err == nil {
+			err = folder.Remove(ctx, filepath.Join(dir, name))
+		}
+	}
+	return err
+}
+
+// isOf reports whether a name is that of the folder of one of the tasks, or of one that is kept
+// beside it: see keptFolder.
+func isOf(name string, tasks [][2]int64) bool {
+	number, _, _ := strings.Cut(name, ".")
+	index, err := strconv.ParseInt(number, 10, 64)
+	return err == nil && slices.ContainsFunc(tasks,
+		func(r [2]int64) bool { return r[0] <= index && index < r[1] })
 }
 
 // occupied reports whether an attempt of a sweep is in a slot, or waits for one.

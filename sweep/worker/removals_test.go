@@ -4,18 +4,20 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
 	"mlframework/sweep/task"
 )
 
-// removes asks the worker to remove a sweep's outputs, and returns why it did not.
-func (s *site) removes(sweep string) string {
+// removes asks the worker to remove outputs of a sweep, and returns why it did not.
+func (s *site) removes(sweep string, tasks ...[2]int64) string {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	s.tell(task.Control{Kind: task.RemoveControl, Sweep: sweep, Remove: &task.Remove{ID: "7"}})
+	s.tell(task.Control{Kind: task.RemoveControl, Sweep: sweep,
+		Remove: &task.Remove{ID: "7", Tasks: tasks}})
 	p, ok := <-s.queue.Pieces(ctx)
 	if !ok || p.ID != "7" {
 		s.t.Fatalf("no answer, but %+v", p)
@@ -52,6 +54,27 @@ func TestRemovingOutputs(t *testing.T) {
 		if _, err := os.Lstat(dir); !os.IsNotExist(err) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// Of some tasks, the folders of earlier attempts beside theirs are removed, too.
+func TestRemovingOutputsOfTasks(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, name := range []string{"0", "1", "1.attempt-1", "1.attempt-1.2", "10", "2", "notes"} {
+		s.must(os.MkdirAll(filepath.Join(s.outputs, "train-1", name, "result"), 0o700))
+	}
+	if why := s.removes("train-1", [2]int64{1, 2}, [2]int64{10, 12}); why != "" {
+		t.Error(why)
+	}
+	entries, err := os.ReadDir(filepath.Join(s.outputs, "train-1"))
+	s.must(err)
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if want := []string{"0", "2", "notes"}; !slices.Equal(left, want) {
+		t.Errorf("left: %v", left)
 	}
 }
 
