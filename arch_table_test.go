@@ -158,8 +158,8 @@ var layers = []layer{
 	{"infra/remote", nil, []string{"internal/leaktest"},
 		"a host is a connection with commands on it, whatever they are for"},
 
-	{"sweep/monitor", []string{"sweep/api", "sweep/core", "sweep/failure", "sweep/group",
-		"sweep/human", "sweep/internal/httpserver", "sweep/metric",
+	{"sweep/monitor", []string{"sweep/api", "sweep/core", "sweep/expr", "sweep/failure",
+		"sweep/group", "sweep/human", "sweep/internal/httpserver", "sweep/metric",
 		"sweep/table", "sweep/task"},
 		[]string{"sweep/api/server", "internal/leaktest", "sweep/master", "sweep/queue/memory",
 			"sweep/space", "sweep/store"},

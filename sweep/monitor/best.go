@@ -14,7 +14,10 @@ type bestLine struct {
 	Label         string // that it is one task, where the page's table ranks means
 	Task, URL     string
 	Metric, Value string
+	Exact         string
 	Objective     string
+	Parameters    []value // those that vary
+	Command       string
 }
 
 // askBest asks for the task of a sweep that ranks first; nil: none has a rank.
@@ -38,13 +41,22 @@ func (m *Monitor) best(s api.Sweep, r *table.Row) *bestLine {
 		return nil
 	}
 	v, _ := r.Metrics.Get(s.Record.Objective.Metric)
-	label := "Best"
+	l := bestLine{Label: "Best", Task: human.Visible(r.ID), URL: m.taskURL(s.ID, r.Index),
+		Metric: human.Truncate(human.Visible(s.Record.Objective.Metric)), Value: fourDigits(v),
+		Exact:     strconv.FormatFloat(v, 'g', -1, 64),
+		Objective: human.Truncate(human.Visible(s.Record.Objective.String())),
+		Command:   human.CommandLine(r.Argv)}
 	if len(s.Record.Repeats()) > 0 {
-		label = "Best single task"
+		l.Label = "Best single task"
 	}
-	return &bestLine{Label: label, Task: human.Visible(r.ID), URL: m.taskURL(s.ID, r.Index),
-		Metric: human.Truncate(human.Visible(s.Record.Objective.Metric)),
-		Value:  human.Number(v), Objective: human.Truncate(human.Visible(s.Record.Objective.String()))}
+	var varying table.Parameters
+	for _, p := range r.Parameters {
+		if s.Record.Varies(p.Name) {
+			varying = append(varying, p)
+		}
+	}
+	l.Parameters = parametersOf(varying)
+	return &l
 }
 
 // taskURL returns the page of a task.

@@ -357,7 +357,7 @@ func TestByKeyboard(t *testing.T) {
 		seen = append(seen, tab())
 	}
 	for _, want := range []string{"Skip to the content", "Sweeps", "Tasks", "Workers", "Log out",
-		"where", "Apply", "State", "Duration"} {
+		"where", "Apply", "accuracy ▼", "Duration"} {
 		if !slices.Contains(seen, want) {
 			t.Errorf("no way to %q: %q", want, seen)
 		}

@@ -35,7 +35,7 @@ func lacks(t *testing.T, p page, all ...string) {
 }
 
 var (
-	firsts = regexp.MustCompile(`(?s)<tr[^>]*>\s*<th scope="row"[^>]*>(.*?)</th>`)
+	firsts = regexp.MustCompile(`(?s)<tr[^>]*>\s*(?:<td[^>]*>[0-9]*</td>)?<th scope="row"[^>]*>(.*?)</th>`)
 	tags   = regexp.MustCompile(`<[^>]*>`)
 	hrefs  = regexp.MustCompile(`<a href="([^"]*)"[^>]*rel="(prev|next)"`)
 )
@@ -111,9 +111,9 @@ func TestTasksOfASweep(t *testing.T) {
 	s.becomes(id, "succeeded", 249)
 	v := s.enter(monitor.Viewer)
 	at := "/sweeps/" + id
-	all := v.get(at)
+	all := v.get(at + "?sort=index")
 	has(t, all, "<h1>train-1</h1>", ">i<", ">accuracy<", "gpu1", "1.2s",
-		`href="/sweeps/train-1?sort=metrics.accuracy"`, `failed <b>1</b>`, "As of")
+		`href="/sweeps/train-1?sort=started"`, `failed <b>1</b>`, "As of", "1–100 of 250 tasks</span>")
 	if got := rows(all); len(got) != 100 || got[99] != "99" {
 		t.Errorf("%q", got)
 	}
@@ -128,7 +128,9 @@ func TestTasksOfASweep(t *testing.T) {
 		t.Errorf("back from the third page: %q", rows(back)[0])
 	}
 	for query, want := range map[string]string{
-		"where=i%3C3":                         "[0 1 2]",
+		"":                                    "[249 248 247]",
+		"where=i%3C3":                         "[2 1 0]",
+		"where=i%3C3&sort=index":              "[0 1 2]",
 		"sort=-accuracy&where=i%3C3":          "[2 1 0]",
 		"sort=-metrics.accuracy&where=i%3E=5": "[249 248 247]",
 		"state=failed":                        "[7]",
@@ -140,10 +142,18 @@ func TestTasksOfASweep(t *testing.T) {
 			t.Errorf("%s: %q", query, got)
 		}
 	}
+	has(t, v.get(at), `?sort=metrics.accuracy`, `aria-sort="descending"`,
+		"1–100 of 250 tasks, best first", `<b title="">gpu1</b>`)
 	has(t, v.get(at+"?sort=-accuracy"), `?sort=metrics.accuracy`, `aria-sort="descending"`)
+	has(t, v.get(at+"?sort=accuracy"), `href="/sweeps/train-1"`, `aria-sort="ascending"`)
 	has(t, v.get(at+"?sort=-metrics.accuracy&size=5"), `aria-sort="descending"`,
 		`sort=metrics.accuracy`, `name="size" value="5"`)
-	has(t, v.get(at+"?state=failed"), "exit code 3", `aria-current="true">`)
+	has(t, v.get(at+"?state=failed"), "exit code 3", `aria-current="true">`,
+		"1–1 of the 1 that match, of 250 tasks")
+	has(t, v.get(at+"?where=i%3C8"), `all <b>8</b>`, `failed <b>1</b>`, `succeeded <b>7</b>`,
+		"1–8 of the 8 that match, of 250 tasks, best first")
+	has(t, v.get(at+"?where=i%3C8&state=succeeded"), "1–7 of the 7 that match")
+	has(t, v.get(at+"?where=i%3E900"), "No task matches i&gt;900.", "0 of the 0 that match")
 	if p := v.get("/sweeps/newest"); p.status != 200 {
 		t.Errorf("newest: %d", p.status)
 	}

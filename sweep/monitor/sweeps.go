@@ -124,11 +124,11 @@ func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
 	}
 	l.Took = seconds(max(0, end.Sub(s.Submitted)))
 	l.Share = share(l.Ended, l.Total)
-	for _, state := range task.States {
-		name := state.String()
-		if n := s.Counts[name]; n > 0 {
+	names, states := shownStates()
+	for _, name := range names {
+		if n := total(s.Counts, states[name]); n > 0 {
 			l.Counts = append(l.Counts, stateCount{name, n,
-				l.URL + "?" + url.Values{"state": {name}}.Encode()})
+				l.URL + "?" + url.Values{"state": {strings.Join(states[name], ",")}}.Encode()})
 		}
 	}
 	if rate := m.hub.throughput.perSecond(s.ID); rate > 0 && s.State == core.Open {

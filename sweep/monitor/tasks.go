@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -12,7 +13,6 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 	"mlframework/sweep/table"
-	"mlframework/sweep/task"
 )
 
 // tasksView is a page of tasks: of one sweep, or of all.
@@ -27,6 +27,7 @@ type tasksView struct {
 	Notes   []string
 	Views   []viewLink // how the tasks can be shown; none: one by one
 	Caption string
+	Range   string // which of them these are; "": not known
 	Table   listing
 	First   string // URLs; "": there is none
 	Prev    string
@@ -53,6 +54,7 @@ type wrongFilter struct {
 type stateLink struct {
 	Label, State, URL string
 	Count             int64
+	Counted           bool // Count is known
 	Current           bool
 }
 
@@ -71,20 +73,25 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 		return nil, err
 	}
 	q := readQuery(r.Request)
-	p, err := m.list(r.Context(), s.value, q, version)
-	if err != nil {
-		return nil, err
-	}
-	line, v := m.line(s.value.Summary, s.asOf), p.value
-	v.Sweep = &line
-	c := m.warned(r, &content{title: line.ID, asOf: p.asOf})
-	if !s.value.Record.Objective.IsZero() {
+	var first *table.Row
+	if o := s.value.Record.Objective; !o.IsZero() {
+		q.bestBy = "metrics." + o.Metric
+		if o.Maximize {
+			q.bestBy = "-" + q.bestBy
+		}
 		b, err := m.askBest(r.Context(), s.value, version)
 		if err != nil {
 			return nil, err
 		}
-		v.Best = m.best(s.value, b.value)
+		first = b.value
 	}
+	p, err := m.list(r.Context(), s.value, q, first, version)
+	if err != nil {
+		return nil, err
+	}
+	line, v := m.line(s.value.Summary, s.asOf), p.value
+	v.Sweep, v.Best = &line, m.best(s.value, first)
+	c := m.warned(r, &content{title: line.ID, asOf: p.asOf})
 	if failedTasks(s.value.Summary) > 0 {
 		f, err := m.askFailures(r.Context(), s.value, version)
 		if err != nil {
@@ -128,21 +135,23 @@ func (m *Monitor) loadTasks(r *request) (*content, error) {
 	}
 	v := m.tasksView(q, m.o.Prefix+"/tasks", p.value, m.allSweepsColumns(p.value.rows))
 	v.Caption = "Tasks"
-	counts, total := sum(all.value)
-	v.States = stateLinks(v.Path, q, counts, total)
+	counts := sum(all.value)
+	if q.where != "" {
+		counts = nil // how many of all sweeps a filter finds is not asked
+	}
+	v.States = stateLinks(v.Path, q, counts)
 	return &content{title: "Tasks", view: v, asOf: p.asOf}, nil
 }
 
 // sum counts the tasks of all sweeps.
-func sum(all []core.Summary) (counts map[string]int64, total int64) {
-	counts = map[string]int64{}
+func sum(all []core.Summary) map[string]int64 {
+	counts := map[string]int64{}
 	for _, s := range all {
-		total += s.Total
 		for state, n := range s.Counts {
 			counts[state] += n
 		}
 	}
-	return counts, total
+	return counts
 }
 
 func (m *Monitor) tasksView(q query, path string, p taskPage, columns []column) tasksView {
@@ -199,17 +208,20 @@ func pointAt(where string, e *api.Error) *wrongFilter {
 	return w
 }
 
-func stateLinks(path string, q query, counts map[string]int64, total int64) (links []stateLink) {
-	all := stateLink{Label: "all", URL: path + q.withStates().text(), Count: total,
-		Current: len(q.states) == 0}
-	links = append(links, all)
-	for _, state := range task.States {
-		name := state.String()
-		n := counts[name]
-		current := len(q.states) == 1 && q.states[0] == name
-		if n > 0 || current {
-			links = append(links, stateLink{Label: name, State: name,
-				URL: path + q.withStates(name).text(), Count: n, Current: current})
+// stateLinks lead to the tasks in one state or in all, with their counts under the filter where
+// these are known.
+func stateLinks(path string, q query, counts map[string]int64) (links []stateLink) {
+	links = append(links, stateLink{Label: "all", URL: path + q.withStates().text(),
+		Count: total(counts, nil), Counted: counts != nil, Current: len(q.states) == 0})
+	names, states := shownStates()
+	for _, name := range names {
+		l := stateLink{Label: name, State: name, URL: path + q.withStates(states[name]...).text(),
+			Counted: counts != nil, Current: slices.Equal(q.states, states[name])}
+		if counts != nil {
+			l.Count = total(counts, states[name])
+		}
+		if l.Count > 0 || l.Current || counts == nil {
+			links = append(links, l)
 		}
 	}
 	return links

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"mlframework/sweep/human"
@@ -38,10 +39,11 @@ func metricsOf(all metric.Final) (values []value) {
 	return values
 }
 
-// fourDigits writes a number with four significant digits.
+// fourDigits writes a number with four significant digits, and whole numbers up to a million in full.
 func fourDigits(v float64) string {
-	if text := human.Number(v); len(text) <= 6 {
-		return text
+	const million = 1e6
+	if math.Trunc(v) == v && math.Abs(v) < million || math.IsInf(v, 0) || math.IsNaN(v) {
+		return human.Number(v)
 	}
 	return fmt.Sprintf("%.4g", v)
 }
