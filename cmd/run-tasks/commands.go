@@ -48,18 +48,19 @@ EXAMPLES:
 
 func (c *command) logsCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "logs", ArgsUsage: sweepOrTask, Action: c.logs,
-		Usage: "print the output of a task",
+		Usage: "print the output of a task, or of all tasks of a sweep",
 		Flags: append(locationFlags(),
 			&cliv2.IntFlag{Name: "attempt", DefaultText: "the newest",
 				Usage: "show the output of attempt `N`"},
-			cli.Switch("follow", "keep printing until the task ends", "f")),
-		Description: `The standard error of the task goes to standard error. A sweep of one task needs
-no INDEX.
+			cli.Switch("follow", "keep printing until it ends", "f")),
+		Description: `The standard error of a task goes to standard error. Lines of a sweep begin with
+their task.
 
 EXAMPLES:
    run-tasks logs run_training-1/7
    # keep printing while the task runs
-   run-tasks logs -f run_training-1/7`}
+   run-tasks logs -f run_training-1/7
+   run-tasks logs run_training-1 | grep loss`}
 }
 
 func (c *command) resultsCommand() *cliv2.Command {
@@ -79,6 +80,9 @@ func (c *command) resultsCommand() *cliv2.Command {
 				Usage: "print only tasks that match `EXPR`: 'lr<=0.1 and accuracy>0.9'"},
 			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "print only the first `N` rows"},
 			cli.Switch("reread", "first extract all metrics again, as tasks.yml defines them now"),
+			metricFlag("of a command run after --: "),
+			&cliv2.StringFlag{Name: "objective", Usage: "of a command run after --: rank tasks by " +
+				"an `OBJECTIVE` such as \"maximize accuracy\""},
 			&cliv2.StringFlag{Name: "d", DefaultText: "as at submission",
 				Usage: "with --reread: project `FOLDER`"}),
 		Description: `EXPR compares columns and calculates with them: host in [gpu1, gpu2],

@@ -247,7 +247,18 @@ func (m *remote) ready(ctx context.Context) error {
 // take brings the files of a project to where the workers of the master find them.
 func (m *remote) take(ctx context.Context, dir string) (*projects.Manifest, error) {
 	if m.cluster != nil {
-		return m.cluster.bring(ctx, dir)
+		files, err := m.cluster.bring(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		printer := m.cluster.site.Printer
+		if err := m.bringLacked(ctx, files.Revision(), func(host string, took time.Duration) {
+			printer.Did(host, "bring the project's files", took)
+		}); err != nil {
+			printer.Warn("", "a host lacks the project's files, and gets no tasks that need them: "+
+				err.Error())
+		}
+		return files, nil
 	}
 	b, err := m.Broker(ctx)
 	if err != nil {

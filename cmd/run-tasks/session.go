@@ -230,7 +230,7 @@ func (s *session) show(work, life context.Context, at source, b api.StartedSweep
 	return interrupted, err
 }
 
-// watchOrWait shows the sweep, and once nobody reads standard output any more, as after
+// watchOrWait shows the sweep, and once standard output has no reader any more, as after
 // `run-tasks NAME | head`, only waits for it.
 func (s *session) watchOrWait(ctx context.Context, at source, b api.StartedSweep) error {
 	err := s.watch(ctx, at, b, s.look)

@@ -27,11 +27,7 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		return encode(c.stdout, shownTask{t, g})
 	}
 	c.field("task", t.Row.ID)
-	waits := s.Waits
-	if s.State == core.Paused {
-		waits = new(s.ID + " is paused (to continue: run-tasks resume " + s.ID + ")")
-	}
-	state := stateText(t, waits)
+	state := stateText(s.Summary, t)
 	if state == task.Pending.String() {
 		text, err := ahead(ctx, src, s.Summary, task.ID{Sweep: s.ID, Index: index})
 		if err != nil {
@@ -40,6 +36,15 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		state += pick(len(text)+1, "", ": ") + text
 	}
 	c.field("state", state)
+	if t.Row.State == task.Pending.String() && s.Record.Recipe.Needs.GPUs.Count > 0 {
+		busy, err := busyGPUs(ctx, src)
+		if err != nil {
+			return err
+		}
+		for _, text := range busy {
+			c.field("", text)
+		}
+	}
 	c.field("command", human.CommandLine(t.Row.Argv))
 	if len(g.shown) > 0 {
 		c.field("env", variables(g.shown))
@@ -78,27 +83,12 @@ func folderText(folder string, started bool) string {
 	return folder
 }
 
-// stateText is the state of a task, with what it waits for. Waits is what its sweep waits for.
-func stateText(t api.Task, waits *string) string {
-	text := t.Row.State
-	state, err := task.ParseState(text)
-	if err != nil || state.Terminal() {
-		return text
+// stateText is the state of a task, with what it waits for.
+func stateText(s core.Summary, t api.Task) string {
+	if why := t.WaitsFor(s); why != "" {
+		return t.Row.State + ": " + why
 	}
-	ended := "" // why its last attempt ended, which is printed with that attempt
-	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Reason != nil {
-		ended = *t.Attempts[n-1].Reason
-	}
-	if t.Row.Reason != "" && t.Row.Reason != ended {
-		return text + ": " + t.Row.Reason
-	}
-	if state == task.Running {
-		return text
-	}
-	if waits != nil {
-		return text + ": " + *waits
-	}
-	return text
+	return t.Row.State
 }
 
 // metricText is "acc = 0.9 (step 2)".

@@ -73,7 +73,7 @@ func TestStateText(t *testing.T) {
 		{state: "failed", reason: failed, attempts: one, want: "failed"},
 	} {
 		shown := api.Task{Row: table.Row{State: c.state, Reason: c.reason}, Attempts: c.attempts}
-		if got := stateText(shown, c.waits); got != c.want {
+		if got := stateText(core.Summary{Waits: c.waits}, shown); got != c.want {
 			t.Errorf("%q; want %q", got, c.want)
 		}
 	}

@@ -46,6 +46,29 @@ func (c *Client) Output(ctx context.Context, id task.ID, p OutputOptions, to io.
 	}
 }
 
+// OutputTail returns the end of the output of a task, at most n bytes, and where in the output it
+// begins; Offset and Follow must not be set. The errors are those of Output.
+func (c *Client) OutputTail(ctx context.Context, id task.ID, p OutputOptions, n int) (text []byte,
+	offset int64, err error) {
+	q := url.Values{}
+	setNumber(q, "attempt", p.Attempt)
+	if p.Stderr {
+		q.Set("stream", "stderr")
+	}
+	setNumber(q, "tail", n)
+	answer, err := c.once(ctx, http.MethodGet, taskPath(id.Sweep, id.Index)+"/output", q, nil, "")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer answer.Body.Close()
+	if offset, err = strconv.ParseInt(answer.Header.Get(OffsetHeader), 10, 64); err != nil {
+		return nil, 0, errors.New("the master does not say where the end of the output begins")
+	}
+	// what is printed meanwhile comes with the next answer
+	text, err = io.ReadAll(io.LimitReader(answer.Body, int64(n)))
+	return text, offset, err
+}
+
 // copyOutput copies the answer to one request, and records how far it got: file and p.Offset.
 func (c *Client) copyOutput(ctx context.Context, id task.ID, p *OutputOptions, file *string,
 	connected func(),

@@ -8,6 +8,9 @@ import (
 // sends it back.
 const FileHeader = "Output-File"
 
+// OffsetHeader is where in its file the first byte of an answer is.
+const OffsetHeader = "Output-Offset"
+
 // Event is the data of one event.
 type Event struct {
 	Update

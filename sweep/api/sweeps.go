@@ -47,6 +47,30 @@ type Task struct {
 	Series []metric.Sample `json:"series"` // every number that the newest attempt printed
 }
 
+// WaitsFor returns what a task of a sweep waits for, or what is wrong while it runs, for people; ""
+// if nothing is known, and of a task that has ended.
+func (t Task) WaitsFor(s core.Summary) string {
+	state, err := task.ParseState(t.Row.State)
+	if err != nil || state.Terminal() {
+		return ""
+	}
+	ended := "" // why its last attempt ended, which belongs to that attempt
+	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Reason != nil {
+		ended = *t.Attempts[n-1].Reason
+	}
+	switch {
+	case t.Row.Reason != "" && t.Row.Reason != ended:
+		return t.Row.Reason
+	case state == task.Running:
+		return ""
+	case s.State == core.Paused:
+		return s.ID + " is paused (to continue: run-tasks resume " + s.ID + ")"
+	case s.Waits != nil:
+		return *s.Waits
+	}
+	return ""
+}
+
 // Attempt is one try at a task.
 type Attempt struct {
 	Attempt    int             `json:"attempt"`

@@ -143,7 +143,9 @@ func (c *Core) drop(a *activeSweep) {
 	at, _ := slices.BinarySearchFunc(c.inOrder, a, serially)
 	c.inOrder = slices.Delete(c.inOrder, at, at+1)
 	c.countNeeds(a, -1)
-	delete(c.memory.Environs, id)
+	if !a.record.AwaitsOnEnd() { // else its OnEnd inherits it
+		delete(c.memory.Environs, id)
+	}
 	c.missing.ended(id, a.ledger.head.Ended)
 }
 

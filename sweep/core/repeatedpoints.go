@@ -50,6 +50,11 @@ func (r Record) pointColumns(has func(parameter string) bool) []string {
 	return names
 }
 
+// Varies reports whether tasks of the sweep differ in a parameter.
+func (r Record) Varies(parameter string) bool {
+	return len(r.Workers) == 0 && varies(r.Spaces(), parameter)
+}
+
 // varies reports whether tasks of spaces differ in a parameter.
 func varies(spaces []*space.Space, name string) bool {
 	var first *string

@@ -39,14 +39,15 @@ type Outline struct {
 	Priority   int      `json:"priority"`
 	Images     []string `json:"images"`
 	// Notices says that there are some to be sent.
-	Notices bool `json:"notices,omitempty"`
+	Notices bool   `json:"notices,omitempty"`
+	After   string `json:"after,omitempty"` // as in Record
 }
 
 // Outline returns what a summary shows of the record.
 func (r Record) Outline() Outline {
 	return Outline{Definition: r.Recipe.Definition, Revision: r.Recipe.Revision, Project: r.Project,
 		Priority: r.Priority, Images: append([]string{}, r.Images.Names()...),
-		Notices: len(r.PendingNotices()) > 0}
+		Notices: len(r.PendingNotices()) > 0, After: r.After}
 }
 
 // Summary is the sweep of a record as it stands.

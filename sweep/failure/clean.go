@@ -30,6 +30,10 @@ func cutTo(text string, most int) string {
 	return text
 }
 
+// Clean returns a line of output as text without escape sequences, control characters and what hides
+// or turns text.
+func Clean(line []byte) string { return clean(line) }
+
 // clean is a line without escape sequences, control characters and what hides or turns text. A tab
 // is a space. Bytes that are not UTF-8 are read as Latin-1.
 func clean(line []byte) string {

@@ -53,7 +53,6 @@ func (m *Monitor) asset(w http.ResponseWriter, r *request) error {
 	if r.URL.Query().Get("v") == version {
 		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
 	}
-	w.Header().Set("Content-Type", assetTypes[path.Ext(name)])
-	_, _ = w.Write(text) // else the browser went away
+	send(w, r, http.StatusOK, assetTypes[path.Ext(name)], text)
 	return nil
 }

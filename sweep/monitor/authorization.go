@@ -21,6 +21,7 @@ func (r Role) String() string { return [...]string{"nobody", "viewer", "operator
 type request struct {
 	*http.Request
 	session *session // nil: nobody is logged in
+	version int64    // that its answers are as new as; 0: they may be a moment old
 }
 
 func (r *request) role() Role {

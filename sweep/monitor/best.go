@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"context"
-	"net/url"
 	"strconv"
 
 	"mlframework/sweep/api"
@@ -15,7 +14,10 @@ type bestLine struct {
 	Label         string // that it is one task, where the page's table ranks means
 	Task, URL     string
 	Metric, Value string
+	Exact         string
 	Objective     string
+	Parameters    []value // those that vary
+	Command       string
 }
 
 // askBest asks for the task of a sweep that ranks first; nil: none has a rank.
@@ -39,17 +41,25 @@ func (m *Monitor) best(s api.Sweep, r *table.Row) *bestLine {
 		return nil
 	}
 	v, _ := r.Metrics.Get(s.Record.Objective.Metric)
-	label := "Best"
+	l := bestLine{Label: "Best", Task: human.Visible(r.ID), URL: m.taskURL(s.ID, r.Index),
+		Metric: human.Truncate(human.Visible(s.Record.Objective.Metric)), Value: fourDigits(v),
+		Exact:     strconv.FormatFloat(v, 'g', -1, 64),
+		Objective: human.Truncate(human.Visible(s.Record.Objective.String())),
+		Command:   human.CommandLine(r.Argv)}
 	if len(s.Record.Repeats()) > 0 {
-		label = "Best single task"
+		l.Label = "Best single task"
 	}
-	return &bestLine{Label: label, Task: human.Visible(r.ID), URL: m.taskURL(s.ID, r.Index),
-		Metric: human.Truncate(human.Visible(s.Record.Objective.Metric)),
-		Value:  human.Number(v), Objective: human.Truncate(human.Visible(s.Record.Objective.String()))}
+	var varying table.Parameters
+	for _, p := range r.Parameters {
+		if s.Record.Varies(p.Name) {
+			varying = append(varying, p)
+		}
+	}
+	l.Parameters = parametersOf(varying)
+	return &l
 }
 
-// taskURL returns the page of a sweep with one of its tasks.
+// taskURL returns the page of a task.
 func (m *Monitor) taskURL(sweep string, index int64) string {
-	return m.sweepURL(sweep) + "?" +
-		url.Values{"where": {"index=" + strconv.FormatInt(index, 10)}}.Encode()
+	return m.sweepURL(sweep) + "/tasks/" + strconv.FormatInt(index, 10)
 }

@@ -248,6 +248,10 @@ func TestInABrowser(t *testing.T) {
 		`document.querySelector("#where-wrong mark").textContent`); got != "acuracy" {
 		t.Errorf("it points at %q", got)
 	}
+	s.until("the cursor is there", func() bool {
+		return js[string](b, `((e) => e.value.slice(e.selectionStart, e.selectionEnd))`+
+			`(document.activeElement)`) == "acuracy"
+	})
 	b.sees("did you mean accuracy?")
 	b.keep("wrong-filter")
 	b.run(chromedp.SetValue("#where", "lr<0.1 and state=failed"), chromedp.Submit("#where"),
@@ -353,7 +357,7 @@ func TestByKeyboard(t *testing.T) {
 		seen = append(seen, tab())
 	}
 	for _, want := range []string{"Skip to the content", "Sweeps", "Tasks", "Workers", "Log out",
-		"where", "Apply", "State", "Duration"} {
+		"where", "Apply", "accuracy ▼", "Duration"} {
 		if !slices.Contains(seen, want) {
 			t.Errorf("no way to %q: %q", want, seen)
 		}
@@ -364,10 +368,58 @@ func TestByKeyboard(t *testing.T) {
 		"a row without a header":       `document.querySelectorAll("tbody tr:not(.empty):not(:has(th[scope=row]))").length`,
 		"an input without a label":     `[...document.querySelectorAll("input:not([type=hidden])")].filter((e) => !e.labels.length).length`,
 		"an id twice":                  `[...document.querySelectorAll("[id]")].filter((e, n, all) => all.findIndex((o) => o.id === e.id) !== n).length`,
+		"a link or button below 24 px": `[...document.querySelectorAll("a, button, summary")].filter((e) => !e.matches(".skip") && e.checkVisibility()).filter((e) => { const r = e.getBoundingClientRect(); return r.width < 24 || r.height < 24; }).length`,
+		"a table without heading 2":    `document.querySelectorAll("table:not(:has(h2))").length`,
 		"a page without one heading 1": `Math.abs(document.querySelectorAll("h1").length - 1)`,
 	} {
 		if n := js[int](b, expression); n != 0 {
 			t.Errorf("%s: %d", what, n)
 		}
 	}
+}
+
+// What somebody scrolled or is marking in a page stays while the page renews itself, and its rows are
+// the elements that they were.
+func TestABrowserKeepsItsElements(t *testing.T) {
+	s, id, end := lab(t)
+	b := s.open()
+	b.enter()
+	b.run(chromedp.EmulateViewport(390, 740))
+	b.visit("/sweeps/" + id)
+	has := func(state, n string) {
+		t.Helper()
+		s.until(n+" "+state, func() bool {
+			return js[string](b, `document.querySelector("[data-key='state `+state+
+				`'] b")?.textContent`) == n
+		})
+	}
+	has("succeeded", "32")
+	b.run(chromedp.Evaluate(`
+		row = document.querySelector("table.tasks tbody tr");
+		scrolled = document.querySelector(".scroll:has(.tasks)");
+		scrolled.scrollLeft = 60;
+		scrollTo(0, 400);
+		null`, nil))
+	end(40)
+	has("succeeded", "33")
+	if !js[bool](b, `row === document.querySelector("table.tasks tbody tr") && row.isConnected`) {
+		t.Error("the first row is another element")
+	}
+	if left, top := js[float64](b, "scrolled.scrollLeft"), js[float64](b, "scrollY"); left != 60 ||
+		top != 400 {
+		t.Errorf("scrolled to %g and %g", left, top)
+	}
+	b.run(chromedp.Evaluate(`getSelection().selectAllChildren(document.querySelector(".states"))`,
+		nil))
+	end(41)
+	s.until("the table has it", func() bool {
+		return js[string](b, `document.querySelector("tr[data-key$='/41'] .state").textContent`) ==
+			"succeeded"
+	})
+	if marked := js[string](b, "getSelection().toString()"); !strings.Contains(marked, "succeeded") {
+		t.Errorf("marked is %q", marked)
+	}
+	has("succeeded", "33")
+	b.run(chromedp.Evaluate(`getSelection().empty()`, nil))
+	has("succeeded", "34")
 }

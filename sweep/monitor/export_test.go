@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"net/http"
+	"strings"
 
 	"mlframework/sweep/api"
 )
@@ -57,9 +58,6 @@ func (m *Monitor) Readers() int {
 	return m.hub.readers
 }
 
-// Version returns the newest version that readers may be told of.
-func (m *Monitor) Version() int64 { return m.hub.answers.clock.Load() }
-
 // How values become words.
 var (
 	Size  = size
@@ -88,3 +86,29 @@ func OpenToken(state string) (string, error) {
 
 // MakeToken makes the file of a token, with a function that makes hard links.
 var MakeToken = makeToken
+
+// Edit returns how one text is made of another.
+var Edit = edit
+
+// ReadShown reads what a browser says that it has, and writes it as events have it.
+func ReadShown(text string) string { return readShown(text).String() }
+
+// LastLines returns the end of a text as a page shows it.
+var LastLines = lastLines
+
+// DrawCurve returns the drawing of a metric by steps; "": there is none.
+func DrawCurve(name string, points [][2]float64) string {
+	var all []point
+	for _, p := range points {
+		all = append(all, point{p[0], p[1]})
+	}
+	c := newCurve(name, "step", all)
+	if c == nil {
+		return ""
+	}
+	var out strings.Builder
+	if err := parseTemplates()["task"].ExecuteTemplate(&out, "curve", c); err != nil {
+		return err.Error()
+	}
+	return out.String()
+}

@@ -1,9 +1,15 @@
 package monitor
 
 import (
+	"cmp"
 	"context"
+	"net/url"
+	"regexp"
+	"strings"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/expr"
+	"mlframework/sweep/failure"
 	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
@@ -13,6 +19,7 @@ const failuresOnPage = 10
 
 // failuresView is what failed in a sweep, failures that are alike together.
 type failuresView struct {
+	Tasks  int64
 	Groups []failureLine
 	Others int64  // tasks that are in none of them
 	All    string // the command that shows more groups
@@ -21,11 +28,10 @@ type failuresView struct {
 // failureLine is a group of failures.
 type failureLine struct {
 	Count     int64
-	Class     string
 	Reason    string
 	Task, URL string // the first
-	Host      string
-	Logs      string // the command that shows what that printed
+	Host      string // where that ran
+	Show      string // URL of all; "": no filter finds them
 }
 
 // askFailures asks for the failures of a sweep, which costs the master a look at all tasks that
@@ -36,34 +42,40 @@ func (m *Monitor) askFailures(ctx context.Context, s api.Sweep, version int64) (
 		func(ctx context.Context) (api.Failures, error) { return m.o.Master.Failures(ctx, s.ID) })
 }
 
-// hasFailures reports whether a task of a sweep failed.
-func hasFailures(s api.Sweep) bool {
-	for _, state := range task.States {
-		if state.Failure() && s.Counts[state.String()] > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // failures returns the failures of a sweep in words.
 func (m *Monitor) failures(s api.Sweep, f api.Failures) *failuresView {
 	shown := f.Groups[:min(failuresOnPage, len(f.Groups))]
-	v := failuresView{Others: f.Others, All: "run-tasks results --failures " + human.Visible(s.ID)}
+	v := failuresView{Tasks: failedTasks(s.Summary), Others: f.Others,
+		All: "run-tasks results --failures " + human.Visible(s.ID)}
 	for _, g := range f.Groups[len(shown):] {
 		v.Others += g.Count
 	}
 	for _, g := range shown {
-		l := failureLine{Count: g.Count, Class: human.Visible(string(g.Class)),
-			Reason: human.Truncate(human.Visible(g.Reason)), Task: human.Visible(g.Task),
-			Logs: "run-tasks logs " + human.Visible(g.Task)}
+		l := failureLine{Count: g.Count, Task: human.Visible(g.Task),
+			Reason: human.Truncate(human.Visible(cmp.Or(g.Reason, string(g.Class))))}
 		if id, err := task.ParseID(g.Task); err == nil {
 			l.URL = m.taskURL(s.ID, id.Index)
 		}
 		if g.Host != nil {
 			l.Host = human.Visible(*g.Host)
 		}
+		if g.Reason != "" {
+			l.Show = m.sweepURL(s.ID) + "?" + url.Values{"where": {reasonFilter(g.Reason)}}.Encode()
+		}
 		v.Groups = append(v.Groups, l)
 	}
 	return &v
+}
+
+// reasonFilter returns the filter for the tasks that failed for a reason, in which anything stands
+// where those of alike failures differ.
+func reasonFilter(reason string) string {
+	if !strings.Contains(reason, failure.Masked) {
+		return "reason = " + expr.Quote(reason)
+	}
+	parts := strings.Split(reason, failure.Masked)
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return "reason ~ " + expr.Quote("^"+strings.Join(parts, ".*")+"$")
 }

@@ -2,6 +2,9 @@ package monitor_test
 
 import (
 	"fmt"
+	"html"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -39,17 +42,25 @@ func TestASweepsFailures(t *testing.T) {
 	has(
 		t,
 		p,
-		"What failed, alike failures together",
-		`<th scope="row" class="number">3</th><td>error</td><td>exit code 1: no &lt;b&gt; in …</td>`,
-		`href="/sweeps/train-1?where=index%3D0"`,
-		`<code>run-tasks logs train-1/0</code>`,
-		`<td>ended by SIGSEGV: \x1b[31mbroken\u202e</td>`,
+		"17 failed",
+		`<b>3×</b> <code>exit code 1: no &lt;b&gt; in …</code>`,
+		`first: <a href="/sweeps/train-1/tasks/0">train-1/0</a> on gpu1`,
+		`<code>ended by SIGSEGV: \x1b[31mbroken\u202e</code>`,
 		`5 more failed otherwise: <code>run-tasks results --failures train-1</code>`,
 	)
-	if got := rows(v.get("/sweeps/" + id + "?where=index%3D0")); fmt.Sprint(got) != "[0]" {
-		t.Errorf("behind the link: %q", got)
+	for _, link := range regexp.MustCompile(`<a href="([^"]*)">show</a>`).FindAllStringSubmatch(
+		p.text, -1) {
+		shown := v.get(html.UnescapeString(link[1]))
+		if n := len(rows(shown)); n != 1 && n != 3 {
+			t.Errorf("%s shows %d tasks", link[1], n)
+		}
 	}
-	if p := v.get("/tasks"); strings.Contains(p.text, "What failed") {
+	if got := rows(v.get("/sweeps/" + id + "?" +
+		url.Values{"where": {`reason ~ '^exit code 1: no <b> in .*$'`}}.Encode())); fmt.Sprint(
+		got) != "[0 1 2]" {
+		t.Errorf("behind a link: %q", got)
+	}
+	if p := v.get("/tasks"); strings.Contains(p.text, "failed otherwise") {
 		t.Error("the page of all tasks has them, too")
 	}
 }

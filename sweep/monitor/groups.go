@@ -43,15 +43,17 @@ func groupedBy(q query, s api.Sweep) (by []string, ok bool) {
 
 // list asks for what the table of a sweep's page shows. It is single tasks where the default would
 // make too many groups, or summarize too many metrics.
-func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, version int64) (reply[tasksView],
-	error) {
+func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, best *table.Row, version int64) (
+	reply[tasksView], error) {
 	by, ok := groupedBy(q, s)
 	if !ok {
-		return m.listTasks(ctx, s, q, version)
+		return m.listTasks(ctx, s, q, best, version)
 	}
 	p, err := ask(ctx, m.answers, "groups "+url.PathEscape(s.ID)+q.text(), version,
 		func(ctx context.Context) (groupPage, error) {
-			page, err := m.o.Master.Groups(ctx, s.ID, api.GroupQuery{Query: q.apiQuery(), By: by})
+			asked := q.apiQuery()
+			asked.Best = false // groups are ranked anyway
+			page, err := m.o.Master.Groups(ctx, s.ID, api.GroupQuery{Query: asked, By: by})
 			if wrong := refusal(err); wrong != nil {
 				return groupPage{wrong: wrong}, nil
 			}
@@ -63,7 +65,7 @@ func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, version int64)
 	if wrong := p.value.wrong; wrong != nil &&
 		(wrong.Parameter == "by" || wrong.Parameter == "of") && q.group == "" {
 		q.group = noGroups
-		r, err := m.listTasks(ctx, s, q, version)
+		r, err := m.listTasks(ctx, s, q, best, version)
 		r.value.Notes = append(slices.Clone(r.value.Notes),
 			"Tasks are not grouped: "+human.Visible(p.value.wrong.Text)+".")
 		return r, err
@@ -72,25 +74,43 @@ func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, version int64)
 	v := m.tasksView(q, m.sweepURL(s.ID), taskPage{next: p.value.Next, wrong: p.value.wrong}, nil)
 	v.Caption = caption(by)
 	v.Table = m.groupTable(q, v.Path, s.ID, p.value.Table)
-	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, s.Counts, s.Total)
-	return reply[tasksView]{v, p.asOf}, nil
+	counts, err := m.askCounts(ctx, s, q.where, version)
+	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, counts.value)
+	return reply[tasksView]{v, p.asOf}, err
 }
 
-func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query,
+// listTasks asks for single tasks; best is the one that ranks first, nil where none does.
+func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query, best *table.Row,
 	version int64) (reply[tasksView], error) {
 	p, err := ask(ctx, m.answers, "tasks "+url.PathEscape(s.ID)+q.text(), version,
 		func(ctx context.Context) (taskPage, error) { return m.askTasks(ctx, s.ID, q) })
 	if err != nil {
 		return reply[tasksView]{}, err
 	}
+	schema := s.Record.Schema().With(p.value.rows)
+	q.sort = sortedColumn(schema, q.sort)
 	if len(s.Record.Repeats()) > 0 { // what its links lead to is not grouped either
 		q.group = noGroups
 	}
+	from := int64(len(q.back)) * int64(q.size)
+	if q.after != "" {
+		from += int64(q.size)
+	}
 	v := m.tasksView(q, m.sweepURL(s.ID), p.value,
-		m.sweepColumns(s.Record.Schema().With(p.value.rows), p.value.rows))
+		m.sweepColumns(s, schema, p.value.rows, best, q.ranked(), from))
+	v.Table.fold(func(parameter string) bool { return !s.Record.Varies(parameter) })
 	v.Caption = "Tasks of " + human.Visible(s.ID)
-	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, s.Counts, s.Total)
-	return reply[tasksView]{v, p.asOf}, nil
+	counts, err := m.askCounts(ctx, s, q.where, version)
+	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, counts.value)
+	if p.value.wrong == nil && counts.value != nil {
+		order := ""
+		if q.ranked() {
+			order = "best first"
+		}
+		v.Range = rangeText(from+1, int64(len(p.value.rows)), total(counts.value, q.states),
+			s.Total, order)
+	}
+	return reply[tasksView]{v, p.asOf}, err
 }
 
 func caption(by []string) string {

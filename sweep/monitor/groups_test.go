@@ -31,7 +31,7 @@ func scores(_ string, a task.Attempt) *task.Outcome {
 
 func ranked(r *core.Record) { r.Objective = metric.Objective{Metric: "accuracy", Maximize: true} }
 
-var repeatCells = regexp.MustCompile(`(?s)<tr>\n?<th scope="row".*?</tr>`)
+var repeatCells = regexp.MustCompile(`(?s)<tr[^>]*>\n?(?:<td[^>]*>[0-9]*</td>)?<th scope="row".*?</tr>`)
 
 // lines returns the rows of the last table of a page, as text.
 func lines(p page) (all []string) {
@@ -101,7 +101,7 @@ func TestGroupsOfASweep(t *testing.T) {
 	if got := lines(p); !slices.Equal(got, []string{best, failed, worst}) {
 		t.Errorf("%q", got)
 	}
-	has(t, p, "<dt>Best single task</dt>", "Means over the tasks that agree in lr",
+	has(t, p, ">Best single task: accuracy ", "Means over the tasks that agree in lr",
 		`aria-current="true">means</a>`, `<input type="hidden" name="group_by" value="lr">`)
 	for path, want := range map[string][]string{
 		"?sort=-lr":        {best, failed, worst},
@@ -119,10 +119,10 @@ func TestGroupsOfASweep(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"?group_by=none":          "[0 1 2 3 4 5 6 7 8]",
+		"?group_by=none":          "[8 7 6 5 3 2 1 0 4]",
 		"?state=failed":           "[4]",
 		"?where=index%3D5":        "[5]",
-		"?where=lr+%3D+%270.2%27": "[3 4 5]",
+		"?where=lr+%3D+%270.2%27": "[5 3 4]",
 	} {
 		if got := rows(v.get("/sweeps/" + id + path)); fmt.Sprint(got) != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
@@ -134,7 +134,7 @@ func TestGroupsOfASweep(t *testing.T) {
 		t.Errorf("no link to %s", behind)
 	}
 	has(t, p, "?group_by=none&amp;state=failed")
-	if got := rows(v.get(behind)); fmt.Sprint(got) != "[3 4 5]" {
+	if got := rows(v.get(behind)); fmt.Sprint(got) != "[5 3 4]" {
 		t.Errorf("behind a group: %s", got)
 	}
 	has(t, v.get("/sweeps/"+id+"?group_by=lrr"),
@@ -142,9 +142,6 @@ func TestGroupsOfASweep(t *testing.T) {
 	has(t, v.get("/sweeps/"+id+"?sort=lrr"),
 		"sort: there is no column &#34;lrr&#34; among the groups; did you mean lr?")
 	has(t, v.get("/sweeps/"+id+"?where=lr%3D&group_by=lr"), `id="where-wrong"`)
-	if p := v.get("/part/sweeps/" + id); p.status != 200 || len(lines(p)) != 3 {
-		t.Errorf("its live region: %d, %q", p.status, lines(p))
-	}
 }
 
 // Nothing is grouped by default where nothing is repeated.
@@ -156,7 +153,7 @@ func TestASweepWithoutRepeatsHasTasks(t *testing.T) {
 	s.becomes(id, "succeeded", 3)
 	v := s.enter(monitor.Viewer)
 	p := v.get("/sweeps/" + id)
-	if got := rows(p); fmt.Sprint(got) != "[0 1 2]" {
+	if got := rows(p); fmt.Sprint(got) != "[2 1 0]" {
 		t.Errorf("%s", got)
 	}
 	lacks(t, p, "means", "group_by")

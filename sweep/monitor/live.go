@@ -2,9 +2,13 @@ package monitor
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
+
+	"mlframework/sweep/api"
 )
 
 // A live stream: how often it says something at least, how long a browser may take to read, and how
@@ -17,15 +21,17 @@ const (
 
 func sweepTopic(r *http.Request) string { return sweepTopicPrefix + r.PathValue("sweep") }
 
-// changeEvent is the data of an event: fetch the part as of this version; away, when the master
-// does not answer, says why.
-type changeEvent struct {
-	Version int64  `json:"version"`
-	Away    string `json:"away,omitempty"`
+// change is the data of an event: the blocks that differ from what the browser has. Away says why
+// the master does not answer; Reload, that there is no such page any more.
+type change struct {
+	Blocks []blockChange `json:"blocks,omitempty"`
+	Away   string        `json:"away,omitempty"`
+	Reload bool          `json:"reload,omitempty"`
 }
 
-// live tells a browser what version its page has. The first event comes at once: what changed while
-// the page was on its way is in it. The stream ends with the
+// live sends a browser the blocks of a page as they change. The browser says what it has: in the URL
+// when it has loaded the page, and with the id of the last event when it comes back. The first event
+// comes at once: what changed while the page was on its way is in it. The stream ends with the
 // session, which does not fall idle while it is read.
 func (m *Monitor) live(w http.ResponseWriter, r *request, p page) error {
 	reader := m.hub.join(p.topic(r.Request), r.session)
@@ -34,47 +40,78 @@ func (m *Monitor) live(w http.ResponseWriter, r *request, p page) error {
 			Remedy: "Close some."}
 	}
 	defer reader.leave()
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // asks nginx to pass events on as they come
-	out := http.NewResponseController(w)
-	// there is nothing more to read; the bound of requests would end the stream
-	_ = out.SetReadDeadline(time.Time{})
-	write := func(text string) bool {
-		_ = out.SetWriteDeadline(time.Now().Add(writeTimeout))
-		_, err := fmt.Fprint(w, text)
-		return err == nil && out.Flush() == nil
-	}
+	out := newEventStream(w, r)
 	alive := time.NewTicker(keepAliveInterval)
 	defer alive.Stop()
-	id := m.sessionID(r.Request)
-	text, seen := fmt.Sprintf("retry: %d\n", retryDelay.Milliseconds()), int64(0)
+	has := readShown(r.URL.Query().Get("have"))
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		has = readShown(last)
+	}
+	id, text := m.sessionID(r.Request), fmt.Sprintf("retry: %d\n", retryDelay.Milliseconds())
 	for {
 		now := reader.state()
 		if now.closed || m.sessions.find(id) == nil {
 			return nil
 		}
-		if now.version != seen {
-			text, seen = text+event(now), now.version
-		}
-		if !write(text) {
+		begun := time.Now()
+		r.version = now.version
+		c, refresh := m.changes(r, p, now, has)
+		took := time.Since(begun)
+		if reader.state().closed || !out.send(text+event(c, has)) {
 			return nil
 		}
-		select {
-		case <-now.changed:
-			text = ""
-		case <-alive.C:
-			text = ": still here\n\n"
-		case <-r.Context().Done():
+		// what takes long is asked for less often
+		if took > notifyInterval && !sleep(r.Context(), took) {
 			return nil
+		}
+		for text = ""; ; {
+			select {
+			case <-now.changed:
+			case <-refresh:
+			case <-alive.C:
+				if m.sessions.find(id) == nil || !out.send(": still here\n\n") {
+					return nil
+				}
+				continue
+			case <-r.Context().Done():
+				return nil
+			}
+			break
 		}
 	}
 }
 
-func event(s topicState) string {
-	t := changeEvent{Version: s.version}
-	if s.unreachable != nil {
-		t.Away = unreachableText(s.unreachable)
+// changes returns what a browser lacks of a page, and when that is due again though nobody tells of
+// a change; nil: never.
+func (m *Monitor) changes(r *request, p page, now topicState, has shown) (c change,
+	refresh <-chan time.Time) {
+	if now.unreachable != nil {
+		return change{Away: unreachableText(now.unreachable)}, nil
 	}
-	data, _ := json.Marshal(t) // two plain fields
-	return "event: change\ndata: " + string(data) + "\n\n"
+	f, err := m.load(r, p)
+	var all []block
+	if err == nil {
+		all, err = m.blocks(p, f)
+	}
+	switch e, refused := errors.AsType[*api.Error](err); {
+	case err == nil:
+		c.Blocks = has.update(all)
+	case refused && e.Status == http.StatusNotFound:
+		return change{Reload: true}, nil
+	default:
+		c.Away = unreachableText(err)
+	}
+	if f.refresh > 0 {
+		refresh = time.After(f.refresh)
+	}
+	return c, refresh
+}
+
+// event writes an event, whose id is what the browser has then.
+func event(c change, has shown) string {
+	var data strings.Builder
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false) // it stands in no page
+	_ = encoder.Encode(c)        // of plain fields; a line
+	return "event: change\nid: " + has.String() + "\ndata: " + data.String() + "\n"
 }

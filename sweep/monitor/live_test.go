@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +17,37 @@ import (
 	"mlframework/sweep/task"
 )
 
-// changeEvent is an event.
+// changeEvent is an event, and what the browser then has of the page.
 type changeEvent struct {
-	Version int64
-	Away    string
+	Blocks []struct {
+		Name  string
+		Lines []any
+	}
+	Away   string
+	Reload bool
+
+	text  string // all blocks
+	bytes int    // of the event
+}
+
+// apply does what a browser does with an event: has is the HTML of its blocks.
+func (e *changeEvent) apply(has map[string]string) {
+	for _, b := range e.Blocks {
+		old, now := strings.Split(has[b.Name], "\n"), []string{}
+		for _, line := range b.Lines {
+			switch line := line.(type) {
+			case string:
+				now = append(now, line)
+			case []any:
+				from, n := int(line[0].(float64)), int(line[1].(float64))
+				now = append(now, old[from:from+n]...)
+			}
+		}
+		has[b.Name] = strings.Join(now, "\n")
+	}
+	for _, html := range has {
+		e.text += html
+	}
 }
 
 // follow reads a live stream.
@@ -36,10 +66,14 @@ func (v *visitor) follow(path string) (events <-chan changeEvent, end func()) {
 	go func() {
 		defer close(out)
 		defer answer.Body.Close()
-		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		has := map[string]string{}
+		lines := bufio.NewScanner(answer.Body)
+		for lines.Buffer(nil, 1<<20); lines.Scan(); {
 			var e changeEvent
 			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok &&
 				json.Unmarshal([]byte(data), &e) == nil {
+				e.bytes = len(data)
+				e.apply(has)
 				out <- e
 			}
 		}
@@ -67,8 +101,16 @@ func (s *site) wait(events <-chan changeEvent, what string, ok func(changeEvent)
 	}
 }
 
-func newer(than changeEvent) func(changeEvent) bool {
-	return func(e changeEvent) bool { return e.Version > than.Version && e.Away == "" }
+// first is any event.
+func first(changeEvent) bool { return true }
+
+// shows is an event after which the browser has all texts.
+func shows(texts ...string) func(changeEvent) bool {
+	return func(e changeEvent) bool {
+		return !slices.ContainsFunc(texts, func(text string) bool {
+			return !strings.Contains(e.text, text)
+		})
+	}
 }
 
 func TestReadersAreTold(t *testing.T) {
@@ -81,27 +123,46 @@ func TestReadersAreTold(t *testing.T) {
 	sweeps, _ := v.follow("/live/sweeps")
 	one, _ := v.follow("/live/sweeps/" + id)
 	workers, _ := v.follow("/live/workers")
-	first := func(changeEvent) bool { return true }
-	at, oneAt := s.wait(sweeps, "a beginning", first), s.wait(one, "a beginning", first)
-	s.wait(workers, "heartbeats", newer(s.wait(workers, "a beginning", first)))
+	if e := s.wait(one, "a beginning", first); strings.Contains(e.text, "<html") {
+		t.Errorf("blocks hold %s", e.text)
+	}
+	s.wait(workers, "its attempts", shows("4 of 4 slots busy"))
 	end(id, 0, well(id, task.Attempt{}))
-	s.wait(sweeps, "the sweep changed", newer(at))
-	s.wait(one, "its task ended", newer(oneAt))
-	s.until("the part has it", func() bool {
-		for {
-			select {
-			case e := <-one:
-				oneAt = e
-				continue
-			default:
-			}
-			break
-		}
-		return strings.Contains(v.get("/part/sweeps/"+id).text, "succeeded <b>1</b>")
-	})
-	p := v.get("/part/sweeps/" + id)
-	if strings.Contains(p.text, "<html") {
-		t.Errorf("%v %s", p.header, p.text)
+	s.wait(sweeps, "the sweep changed", shows("1 of 4"))
+	s.wait(one, "its task ended", shows("succeeded <b>1</b>"))
+	s.wait(workers, "a slot is free", shows("3 of 4 slots busy"))
+}
+
+// What a browser has is not sent again: of a page that has just been loaded the time at most, also to
+// a browser that comes back, and of a table the rows that changed.
+func TestReadersAreSentWhatDiffers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	end := s.hire("w1", "gpu1", 80, hold)
+	id := s.submit("i: !interval [0, 80]\n")
+	s.becomes(id, "running", 80)
+	v := s.enter(monitor.Viewer)
+	s.still()
+	p := v.get("/sweeps/" + id)
+	var have []string
+	for _, m := range regexp.MustCompile(`data-block="([a-z]+)" data-hash="([0-9a-f]+)"`).
+		FindAllStringSubmatch(p.text, -1) {
+		have = append(have, m[1]+"="+m[2])
+	}
+	path := "/live/sweeps/" + id + "?have=" + url.QueryEscape(strings.Join(have, ","))
+	events, leave := v.follow(path)
+	if e := s.wait(events, "a beginning", first); len(have) < 5 || len(e.Blocks) > 0 {
+		t.Errorf("a browser that has %q is sent %+v", have, e.Blocks)
+	}
+	leave()
+	events, _ = v.follow("/live/sweeps/" + id)
+	end(id, 0, well(id, task.Attempt{})) // its metric is a new column
+	s.wait(events, "its task ended", shows("succeeded <b>1</b>"))
+	end(id, 1, well(id, task.Attempt{}))
+	e := s.wait(events, "another ended", shows("succeeded <b>2</b>"))
+	if e.bytes > len(p.text)/10 || len(p.text) < 10000 {
+		t.Errorf("of a page of %d bytes, %d were sent as one task of 80 changed", len(p.text),
+			e.bytes)
 	}
 }
 
@@ -113,11 +174,11 @@ func TestReadersOfTheNewest(t *testing.T) {
 	s.becomes(s.submit("i: 1\n"), "succeeded", 1)
 	v := s.enter(monitor.Viewer)
 	events, _ := v.follow("/live/sweeps/newest")
-	at := s.wait(events, "a beginning", func(changeEvent) bool { return true })
+	s.wait(events, "a beginning", first)
 	for range 4 { // the stream of one that has ended tells no more than how it stands
 		id := s.submit("i: 1\n")
 		s.becomes(id, "succeeded", 1)
-		at = s.wait(events, "there is "+id, newer(at))
+		s.wait(events, "there is "+id, shows("Tasks of "+id, "succeeded <b>1</b>"))
 	}
 }
 
@@ -128,14 +189,14 @@ func TestReadersAreToldThatTheMasterIsAway(t *testing.T) {
 	v := s.enter(monitor.Viewer)
 	events, _ := v.follow("/live/sweeps/" + id)
 	s.end()
-	e := s.wait(events, "it is away", func(e changeEvent) bool {
+	s.wait(events, "it is away", func(e changeEvent) bool {
 		return strings.HasPrefix(e.Away, "The master cannot be reached: ")
 	})
 	s.start()
-	at := s.wait(events, "it is back", newer(e))
+	s.wait(events, "it is back", func(e changeEvent) bool { return e.Away == "" })
 	_, err := s.master.Cancel(t.Context(), id)
 	s.must(err)
-	s.wait(events, "what happened after it came back", newer(at))
+	s.wait(events, "what happened after it came back", shows("cancelled <b>1</b>"))
 }
 
 func TestAStreamEndsWithItsSession(t *testing.T) {
@@ -164,7 +225,7 @@ func TestPagesShareTheWarnings(t *testing.T) {
 	v := s.enter(monitor.Viewer)
 	from := time.Now()
 	for range 40 {
-		v.get("/part/sweeps")
+		v.get("/sweeps")
 	}
 	most := int(time.Since(from).Seconds()) + 2
 	if n := strings.Count(s.asked.String(), "/health "); n < 1 || n > most {
@@ -172,18 +233,19 @@ func TestPagesShareTheWarnings(t *testing.T) {
 	}
 }
 
-// A part of a newer version has warnings that are asked for anew, also those that another page got
-// a moment ago.
-func TestWarningsAreAsNewAsThePart(t *testing.T) {
+// What is told of a change has warnings that are asked for anew, also those that another page got a
+// moment ago.
+func TestWarningsAreAsNewAsTheChange(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.still()
 	v := s.enter(monitor.Viewer)
-	v.get("/part/sweeps")
+	v.get("/sweeps")
 	asked := strings.Count(s.asked.String(), "/health ")
-	v.renew("/part/sweeps", 1000000)
+	events, _ := v.follow("/live/sweeps")
+	s.wait(events, "a beginning", first)
 	if strings.Count(s.asked.String(), "/health ") == asked {
-		t.Error("the warnings are those of the older part")
+		t.Error("the warnings are those of the older page")
 	}
 }
 
@@ -201,26 +263,26 @@ func TestManyTabsCostLikeOne(t *testing.T) {
 		tabs = append(tabs, events)
 	}
 	for _, tab := range tabs {
-		s.wait(tab, "a beginning", func(changeEvent) bool { return true })
+		s.wait(tab, "a beginning", first)
 	}
 	before := strings.Count(s.asked.String(), "\n")
 	from := time.Now()
-	at := changeEvent{}
 	for range 3 {
 		_, err := s.master.Pause(t.Context(), id, false)
 		s.must(err)
-		at = s.wait(tabs[0], "paused", newer(at))
+		for _, tab := range tabs {
+			s.wait(tab, "paused", shows(`state-paused">paused`))
+		}
 		_, err = s.master.Resume(t.Context(), id, api.ResumeRequest{}, "")
 		s.must(err)
-		at = s.wait(tabs[0], "resumed", newer(at))
-	}
-	for _, tab := range tabs[1:] {
-		s.wait(tab, "the newest", func(e changeEvent) bool { return e.Version >= at.Version })
+		for _, tab := range tabs {
+			s.wait(tab, "resumed", shows(`state-running">running`))
+		}
 	}
 	took := time.Since(from).Seconds()
 	asked := strings.Count(s.asked.String(), "\n") - before
-	// its own six, and two looks and perhaps a stream a second
-	if most := 2*6 + 3*int(took+2); asked > most {
+	// its own six, and a second two looks, perhaps a stream, and the four questions of the page
+	if most := 2*6 + 7*int(took+2); asked > most {
 		t.Errorf("%d requests in %.1f s, for 20 tabs; want at most %d:\n%s", asked, took, most,
 			s.asked)
 	}
@@ -236,7 +298,7 @@ func TestTabsShareAnswers(t *testing.T) {
 	v := s.enter(monitor.Viewer)
 	from := time.Now()
 	for range 40 {
-		if p := v.get("/part/sweeps/" + id + "?sort=i"); p.status != http.StatusOK {
+		if p := v.get("/sweeps/" + id + "?sort=i"); p.status != http.StatusOK {
 			t.Fatal(p.status)
 		}
 	}
@@ -251,7 +313,7 @@ func TestNobodyLooksNothingIsAsked(t *testing.T) {
 	s := newSite(t)
 	v := s.enter(monitor.Viewer)
 	events, end := v.follow("/live/sweeps")
-	s.wait(events, "a beginning", func(changeEvent) bool { return true })
+	s.wait(events, "a beginning", first)
 	end()
 	s.until("nobody looks", func() bool { return s.monitor.Topics() == 0 })
 }
@@ -280,12 +342,12 @@ func TestReadersAreBounded(t *testing.T) {
 	refused(v)
 	other := s.enter(monitor.Viewer)
 	events, stop := other.follow("/live/sweeps")
-	s.wait(events, "a beginning", func(changeEvent) bool { return true })
+	s.wait(events, "a beginning", first)
 	stop()
 	end()
 	s.until("a place is free", func() bool { return s.monitor.Readers() == monitor.MostTabs-1 })
 	events, _ = v.follow("/live/sweeps")
-	s.wait(events, "a beginning", func(changeEvent) bool { return true })
+	s.wait(events, "a beginning", first)
 	for range monitor.MostReaders/monitor.MostTabs - 1 {
 		next := s.enter(monitor.Viewer)
 		for range monitor.MostTabs {

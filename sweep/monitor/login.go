@@ -34,11 +34,11 @@ func (m *Monitor) loginPage(w http.ResponseWriter, r *request) error {
 		m.redirect(w, localPath(q.Get("next")))
 		return nil
 	}
-	return m.showLogin(w, http.StatusOK, entry{Code: code, Next: localPath(q.Get("next"))})
+	return m.showLogin(w, r, http.StatusOK, entry{Code: code, Next: localPath(q.Get("next"))})
 }
 
-func (m *Monitor) showLogin(w http.ResponseWriter, status int, e entry) error {
-	return m.render(w, &request{}, status, "login", frame{Title: "Log in", View: e})
+func (m *Monitor) showLogin(w http.ResponseWriter, r *request, status int, e entry) error {
+	return m.render(w, &request{Request: r.Request}, status, "login", frame{Title: "Log in", View: e})
 }
 
 // login begins a session for a valid token or link. Failed attempts are not limited, so that nobody
@@ -61,7 +61,7 @@ func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 		if due, others := m.wrongLogins.note(m.o.Now()); due {
 			m.o.Log.Warn("wrong login", "way", way, "from", r.RemoteAddr, "more", others)
 		}
-		return m.showLogin(w, http.StatusForbidden, e)
+		return m.showLogin(w, r, http.StatusForbidden, e)
 	}
 	m.sessions.end(m.sessionID(r.Request))
 	m.setSessionID(w, m.sessions.begin(role))

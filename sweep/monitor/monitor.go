@@ -2,17 +2,17 @@
 // browser.
 //
 // A [Monitor] is an http.Handler that asks a master through an [api.Client] and nothing else; it
-// opens no store and no queue. Pages are rendered here from embedded templates; a small module of
-// JavaScript replaces a page's live region when the server says that it changed. Without JavaScript
-// pages can be read, and are renewed by reloading. docs/monitor.md describes routes, login and
-// limits. Only commands import it.
+// opens no store and no queue. Pages are rendered here from embedded templates, as named blocks; a
+// stream sends browsers the blocks that changed, and a small module of JavaScript puts them in
+// place. Without JavaScript pages can be read, and are renewed by reloading. docs/monitor.md
+// describes routes, login and limits. Only commands import it.
 //
 // # Adding a page
 //
-// A page is one row of pages, a function that loads its view, and a template in templates that
-// defines "region", what is replaced while it is open, and may define "above", what stays. Its live
-// stream, its fragment, its place behind the login and its rows in the tests follow from the row.
-// What writes is one row of routes, and is behind the same guard.
+// A page is one row of pages, a function that loads its view, and a template for each of its
+// blocks; the template "above" is what stays while the page is open. Its live stream, its place
+// behind the login and its rows in the tests follow from the row. What writes is one row of routes,
+// and is behind the same guard.
 package monitor
 
 import (

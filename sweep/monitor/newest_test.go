@@ -2,7 +2,6 @@ package monitor_test
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,28 +48,22 @@ func TestASweepsNewestMetrics(t *testing.T) {
 	id, end := firstEnds(s)
 	v := s.enter(monitor.Viewer)
 	events, _ := v.follow("/live/sweeps/" + id)
-	s.wait(events, "a beginning", func(changeEvent) bool { return true })
-	// shown waits for readers to be told until what they fetch then has the texts.
+	s.wait(events, "a beginning", first)
 	shown := func(texts ...string) {
 		t.Helper()
-		s.wait(events, strings.Join(texts, ", "), func(e changeEvent) bool {
-			p := v.renew("/part/sweeps/"+id, e.Version)
-			return !slices.ContainsFunc(texts, func(text string) bool {
-				return !strings.Contains(p.text, text)
-			})
-		})
+		s.wait(events, strings.Join(texts, ", "), shows(texts...))
 	}
 	best := func(value, index string) string {
-		return `<dd title="maximize accuracy">accuracy=` + value +
-			` <a href="/sweeps/train-1?where=index%3D` + index + `" data-key="best">train-1/` +
-			index + `</a></dd>`
+		return `Best: accuracy <span class="best" title="maximize accuracy: ` + value + `">` + value +
+			`</span> <a href="/sweeps/train-1/tasks/` + index + `" data-key="best">train-1/` +
+			index + `</a>`
 	}
 	s.reports("w1", id, 1, .5)
-	shown(best("0.9", "0"), `title="0.5">0.5</td>`)
+	shown(best("0.9", "0"), `title="0.5"><b>0.5</b></td>`)
 	s.reports("w1", id, 1, .75)
-	shown(best("0.9", "0"), `title="0.75">0.75</td>`)
+	shown(best("0.9", "0"), `title="0.75"><b>0.75</b></td>`)
 	end(1, .95)
-	shown(best("0.95", "1"), `title="0.95">0.95</td>`)
+	shown(best("0.95", "1"), `title="0.95"><b>0.95</b></td>`)
 }
 
 // The same in a browser, which is not loaded again.
@@ -87,14 +80,14 @@ func TestABrowserSeesNewestMetrics(t *testing.T) {
 		b.sees(text)
 		t.Logf("%q was shown after %v", text, time.Since(since).Round(time.Millisecond))
 	}
-	shown("accuracy=0.9 train-1/0")
+	shown("accuracy 0.9 train-1/0")
 	s.reports("w1", id, 1, .0625)
 	shown("0.0625")
 	s.reports("w1", id, 1, .125)
 	shown("0.125")
 	b.keep("newest")
 	end(1, .95)
-	shown("accuracy=0.95 train-1/1")
+	shown("accuracy 0.95 train-1/1")
 	if js[float64](b, "window.loaded") != loaded {
 		t.Error("the page was loaded again")
 	}

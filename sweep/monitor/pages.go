@@ -9,7 +9,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,9 +26,9 @@ type pageTemplate struct{ *template.Template }
 func parseTemplates() map[string]pageTemplate {
 	base := template.Must(template.New("").Funcs(templateFuncs).ParseFS(templates,
 		"templates/frame.html",
-		"templates/parts.html"))
+		"templates/parts.html", "templates/curve.html"))
 	all := map[string]pageTemplate{}
-	for _, name := range []string{"sweeps", "sweep", "tasks", "workers", "login", "fault"} {
+	for _, name := range []string{"sweeps", "sweep", "task", "tasks", "workers", "login", "fault"} {
 		all[name] = pageTemplate{template.Must(template.Must(base.Clone()).ParseFS(templates,
 			"templates/"+name+".html"))}
 	}
@@ -42,6 +41,8 @@ type content struct {
 	view     any
 	warnings []string // of the master
 	asOf     time.Time
+	// when it is different though nobody tells of a change; 0: never
+	refresh time.Duration
 }
 
 // frame is what templates see: what is around every page, and its view.
@@ -50,36 +51,43 @@ type frame struct {
 	Base        string // what paths begin with
 	Assets      string // and those of assets
 	Role        string
-	Live, Part  string // URLs, for a page that renews itself
+	Live        string // URL of the stream of a page that renews itself
 	Reload      bool   // it has to be loaded as a whole to be renewed
 	At          time.Time
 	Warnings    []string // of the master
 	View        any
+	Blocks      []block
+
+	refresh time.Duration
+}
+
+// load returns a page without its blocks.
+func (m *Monitor) load(r *request, p page) (frame, error) {
+	c, err := p.load(m, r)
+	if err != nil {
+		return frame{}, err
+	}
+	return m.around(r, frame{Page: p.name, Title: c.title, View: c.view, Warnings: c.warnings,
+		At: c.asOf, refresh: c.refresh}), nil
 }
 
 // show answers with a whole page.
 func (m *Monitor) show(w http.ResponseWriter, r *request, p page) error {
-	c, err := p.load(m, r)
-	f := frame{Page: p.name, Live: m.at("/live", r), Part: m.at("/part", r) + search(r)}
+	f, err := m.load(r, p)
+	live := m.o.Prefix + "/live" + m.path(r) + search(r)
 	if err != nil && isUnreachable(err) {
-		f.Title, f.Reload, f.View, f.At = "The master is away", true, problem(err), m.o.Now()
 		w.Header().Set("Retry-After", "5")
-		return m.render(w, r, http.StatusServiceUnavailable, "fault", f)
+		return m.render(w, r, http.StatusServiceUnavailable, "fault", frame{Page: p.name,
+			Live: live, Title: "The master is away", Reload: true, View: problem(err),
+			At: m.o.Now()})
 	} else if err != nil {
 		return err
 	}
-	f.Title, f.View, f.Warnings, f.At = c.title, c.view, c.warnings, c.asOf
-	return m.render(w, r, http.StatusOK, p.name, f)
-}
-
-// part answers with the region of a page.
-func (m *Monitor) part(w http.ResponseWriter, r *request, p page) error {
-	c, err := p.load(m, r)
-	if err != nil {
+	f.Live = live
+	if f.Blocks, err = m.blocks(p, f); err != nil {
 		return err
 	}
-	return m.write(w, http.StatusOK, p.name, "region",
-		m.around(r, frame{View: c.view, Warnings: c.warnings, At: c.asOf}))
+	return m.render(w, r, http.StatusOK, p.name, f)
 }
 
 // path returns the path of a request below the prefix.
@@ -88,20 +96,11 @@ func (m *Monitor) path(r *request) string {
 	return below.EscapedPath()
 }
 
-// at returns the path of the page that is asked for, below another root.
-func (m *Monitor) at(root string, r *request) string { return m.o.Prefix + root + m.path(r) }
-
 func search(r *request) string {
 	if r.URL.RawQuery == "" {
 		return ""
 	}
 	return "?" + r.URL.RawQuery
-}
-
-// wantedVersion returns the version that a browser wants of a part; 0: any that is not old.
-func wantedVersion(r *request) int64 {
-	v, _ := strconv.ParseInt(r.URL.Query().Get("version"), 10, 64) // what is none is any
-	return max(0, v)
 }
 
 func (m *Monitor) around(r *request, f frame) frame {
@@ -112,21 +111,15 @@ func (m *Monitor) around(r *request, f frame) frame {
 	return f
 }
 
-// render answers with a page in its frame.
+// render answers with a page in its frame. It executes the template as a whole before, so that an
+// error leaves no half page.
 func (m *Monitor) render(w http.ResponseWriter, r *request, status int, name string,
 	f frame) error {
-	return m.write(w, status, name, "frame", m.around(r, f))
-}
-
-// write executes a template as a whole before it answers, so that an error leaves no half page.
-func (m *Monitor) write(w http.ResponseWriter, status int, name, part string, f frame) error {
 	var b bytes.Buffer
-	if err := m.templates[name].ExecuteTemplate(&b, part, f); err != nil {
+	if err := m.templates[name].ExecuteTemplate(&b, "frame", m.around(r, f)); err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // else the browser went away
+	send(w, r, status, "text/html; charset=utf-8", b.Bytes())
 	return nil
 }
 
@@ -177,10 +170,10 @@ func problem(err error) *fault {
 		"Its log may say why."}
 }
 
-// fail answers with an error: as a page, or as a line of text for parts and live streams.
+// fail answers with an error: as a page, or as a line of text for live streams.
 func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 	path := m.path(r)
-	whole := !strings.HasPrefix(path, "/part/") && !strings.HasPrefix(path, "/live/")
+	whole := !strings.HasPrefix(path, "/live/")
 	if err == errNotLoggedIn && whole && r.Method == http.MethodGet {
 		m.redirect(w, "/login?"+url.Values{"next": {path + search(r)}}.Encode())
 		return

@@ -35,7 +35,7 @@ func lacks(t *testing.T, p page, all ...string) {
 }
 
 var (
-	firsts = regexp.MustCompile(`(?s)<tr[^>]*>\s*<th scope="row"[^>]*>(.*?)</th>`)
+	firsts = regexp.MustCompile(`(?s)<tr[^>]*>\s*(?:<td[^>]*>[0-9]*</td>)?<th scope="row"[^>]*>(.*?)</th>`)
 	tags   = regexp.MustCompile(`<[^>]*>`)
 	hrefs  = regexp.MustCompile(`<a href="([^"]*)"[^>]*rel="(prev|next)"`)
 )
@@ -111,9 +111,9 @@ func TestTasksOfASweep(t *testing.T) {
 	s.becomes(id, "succeeded", 249)
 	v := s.enter(monitor.Viewer)
 	at := "/sweeps/" + id
-	all := v.get(at)
+	all := v.get(at + "?sort=index")
 	has(t, all, "<h1>train-1</h1>", ">i<", ">accuracy<", "gpu1", "1.2s",
-		`href="/sweeps/train-1?sort=metrics.accuracy"`, `failed <b>1</b>`, "As of")
+		`href="/sweeps/train-1?sort=started"`, `failed <b>1</b>`, "As of", "1–100 of 250 tasks</span>")
 	if got := rows(all); len(got) != 100 || got[99] != "99" {
 		t.Errorf("%q", got)
 	}
@@ -128,7 +128,9 @@ func TestTasksOfASweep(t *testing.T) {
 		t.Errorf("back from the third page: %q", rows(back)[0])
 	}
 	for query, want := range map[string]string{
-		"where=i%3C3":                         "[0 1 2]",
+		"":                                    "[249 248 247]",
+		"where=i%3C3":                         "[2 1 0]",
+		"where=i%3C3&sort=index":              "[0 1 2]",
 		"sort=-accuracy&where=i%3C3":          "[2 1 0]",
 		"sort=-metrics.accuracy&where=i%3E=5": "[249 248 247]",
 		"state=failed":                        "[7]",
@@ -140,10 +142,18 @@ func TestTasksOfASweep(t *testing.T) {
 			t.Errorf("%s: %q", query, got)
 		}
 	}
-	has(t, v.get(at+"?sort=-accuracy"), `?sort=metrics.accuracy`)
+	has(t, v.get(at), `?sort=metrics.accuracy`, `aria-sort="descending"`,
+		"1–100 of 250 tasks, best first", `<b title="">gpu1</b>`)
+	has(t, v.get(at+"?sort=-accuracy"), `?sort=metrics.accuracy`, `aria-sort="descending"`)
+	has(t, v.get(at+"?sort=accuracy"), `href="/sweeps/train-1"`, `aria-sort="ascending"`)
 	has(t, v.get(at+"?sort=-metrics.accuracy&size=5"), `aria-sort="descending"`,
 		`sort=metrics.accuracy`, `name="size" value="5"`)
-	has(t, v.get(at+"?state=failed"), "exit code 3", `aria-current="true">`)
+	has(t, v.get(at+"?state=failed"), "exit code 3", `aria-current="true">`,
+		"1–1 of the 1 that match, of 250 tasks")
+	has(t, v.get(at+"?where=i%3C8"), `all <b>8</b>`, `failed <b>1</b>`, `succeeded <b>7</b>`,
+		"1–8 of the 8 that match, of 250 tasks, best first")
+	has(t, v.get(at+"?where=i%3C8&state=succeeded"), "1–7 of the 7 that match")
+	has(t, v.get(at+"?where=i%3E900"), "No task matches i&gt;900.", "0 of the 0 that match")
 	if p := v.get("/sweeps/newest"); p.status != 200 {
 		t.Errorf("newest: %d", p.status)
 	}
@@ -188,7 +198,7 @@ func TestTasksOfAllSweeps(t *testing.T) {
 		}
 	}
 	v := s.enter(monitor.Viewer)
-	has(t, v.get("/tasks"), "i=0", "accuracy=0.1", `href="/sweeps/train-3?where=index%3D0"`)
+	has(t, v.get("/tasks"), "i=0", "accuracy=0.1", `href="/sweeps/train-3/tasks/0"`)
 	want := "[train-3/0 train-3/1 train-3/2 train-3/3 evaluate-1/0 evaluate-1/1 train-2/0 " +
 		"train-2/1 train-2/2 train-2/3 train-1/0 train-1/1 train-1/2 train-1/3]"
 	var got []string
@@ -262,7 +272,7 @@ func TestWorkersPage(t *testing.T) {
 	})
 	id := s.submit("i: !interval [0, 3]\n")
 	s.until("something runs", func() bool {
-		return strings.Contains(v.get("/workers").text, "/sweeps/"+id+"?where=index%3D")
+		return strings.Contains(v.get("/workers").text, "/sweeps/"+id+"/tasks/")
 	})
 	has(t, v.get("/workers"), "gpu1", "gpu2", "42 %", "of 8 cores", "40 GiB of 64 GiB free",
 		"300 GiB of 1.0 TiB free", "2 of 2 up", " of 6 slots busy", "slot 0, attempt 1")
@@ -300,7 +310,7 @@ func TestWhatComesFromOutsideIsEscaped(t *testing.T) {
 	s.becomes(id, "failed", 2)
 	pages := []page{running}
 	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/tasks", "/workers",
-		"/part/sweeps/" + id, "/sweeps/" + id + "?where=" + url.QueryEscape(hostile),
+		"/sweeps/" + id + "?where=" + url.QueryEscape(hostile),
 		"/sweeps/" + id + "?sort=" + url.QueryEscape(hostile),
 		"/tasks?where=" + url.QueryEscape("a="+hostile), "/sweeps/" + url.PathEscape(hostile),
 		"/" + url.PathEscape(hostile)} {
@@ -334,10 +344,6 @@ func TestTheMasterIsAway(t *testing.T) {
 		has(t, p, "The master is away", "there is no such file", "start the master",
 			`data-live="/live`+path+`"`, "data-reload")
 	}
-	if p := v.get("/part/sweeps"); p.status != http.StatusServiceUnavailable ||
-		!strings.HasPrefix(p.text, "The master cannot be reached") {
-		t.Errorf("%d %s", p.status, p.text)
-	}
 	if p := v.get("/readyz"); p.status != http.StatusServiceUnavailable ||
 		p.text != "the master does not answer\n" {
 		t.Errorf("%d %q", p.status, p.text)
@@ -362,7 +368,7 @@ func TestAPrefix(t *testing.T) {
 		if p.status != 200 {
 			t.Errorf("%s: %d", path, p.status)
 		}
-		links := regexp.MustCompile(`(?:href|src|action|data-live|data-part)="([^"#][^"]*)"`)
+		links := regexp.MustCompile(`(?:href|src|action|data-live)="([^"#][^"]*)"`)
 		for _, m := range links.FindAllStringSubmatch(p.text, -1) {
 			if !strings.HasPrefix(m[1], "/lab/monitor/") {
 				t.Errorf("%s leads to %s", path, m[1])

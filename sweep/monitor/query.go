@@ -29,7 +29,14 @@ type query struct {
 	size  int
 	after string   // where the page begins; "": at the beginning
 	back  []string // where the pages between the first and this one begin
+
+	// of a sweep with an objective: the order in which the best are first, which holds where no other
+	// is asked for
+	bestBy string
 }
+
+// ranked reports whether the best are first.
+func (q query) ranked() bool { return q.bestBy != "" && q.sort == "" }
 
 // readQuery reads a URL. What it does not understand is as if it were not there; where and sort are
 // the master's to judge.
@@ -116,7 +123,8 @@ func (q query) previous() (query, bool) {
 
 // apiQuery returns the query as the API takes it.
 func (q query) apiQuery() api.Query {
-	a := api.Query{Where: q.where, Sort: q.sort, Limit: q.size, After: q.after}
+	a := api.Query{Where: q.where, Sort: q.sort, Limit: q.size, After: q.after,
+		Best: q.ranked()}
 	for _, name := range q.states {
 		if s, err := task.ParseState(name); err == nil {
 			a.States = append(a.States, s)

@@ -18,10 +18,11 @@ type route struct {
 	do           func(*Monitor, http.ResponseWriter, *request) error
 }
 
-// page is something to be read. It is at its path; its live region alone is at /part and the path,
-// the stream that tells when that changed at /live and the path.
+// page is something to be read. It is at its path, and the stream of its blocks that changed at
+// /live and the path.
 type page struct {
 	path, name string
+	blocks     []string                   // templates, in the order of the page
 	topic      func(*http.Request) string // whose changes it shows
 	load       func(*Monitor, *request) (*content, error)
 }
@@ -33,10 +34,14 @@ func fixedTopic(topic string) func(*http.Request) string {
 
 // pages are all pages, each with the name of its template.
 var pages = []page{
-	{"/sweeps", "sweeps", fixedTopic(sweepsTopic), (*Monitor).loadSweeps},
-	{"/sweeps/{sweep}", "sweep", sweepTopic, (*Monitor).loadSweep},
-	{"/tasks", "tasks", fixedTopic(sweepsTopic), (*Monitor).loadTasks},
-	{"/workers", "workers", fixedTopic(workersTopic), (*Monitor).loadWorkers},
+	{"/sweeps", "sweeps", []string{"table"}, fixedTopic(sweepsTopic), (*Monitor).loadSweeps},
+	{"/sweeps/{sweep}", "sweep", []string{"head", "best", "filter", "table"}, sweepTopic,
+		(*Monitor).loadSweep},
+	{"/sweeps/{sweep}/tasks/{index}", "task", []string{"head", "output", "side", "attempts"},
+		sweepTopic, (*Monitor).loadTask},
+	{"/tasks", "tasks", []string{"states", "table"}, fixedTopic(sweepsTopic), (*Monitor).loadTasks},
+	{"/workers", "workers", []string{"workers", "gpus"}, fixedTopic(workersTopic),
+		(*Monitor).loadWorkers},
 }
 
 // routes returns everything that a monitor answers.
@@ -49,16 +54,13 @@ func routes() []route {
 		{http.MethodPost, "/login", Nobody, (*Monitor).login},
 		{http.MethodPost, "/logout", Viewer, (*Monitor).logout},
 		{http.MethodGet, "/{$}", Viewer, (*Monitor).home},
+		{http.MethodGet, "/sweeps/{sweep}/tasks/{index}/output", Viewer, (*Monitor).output},
 	}
 	for _, p := range pages {
 		all = append(all,
 			route{http.MethodGet, p.path, Viewer,
 				func(m *Monitor, w http.ResponseWriter, r *request) error {
 					return m.show(w, r, p)
-				}},
-			route{http.MethodGet, "/part" + p.path, Viewer,
-				func(m *Monitor, w http.ResponseWriter, r *request) error {
-					return m.part(w, r, p)
 				}},
 			route{http.MethodGet, "/live" + p.path, Viewer,
 				func(m *Monitor, w http.ResponseWriter, r *request) error {

@@ -43,8 +43,38 @@ type site struct {
 	url     string // of the monitor, with its prefix, without a slash at the end
 	end     func() // ends the master and its API
 
-	mu  sync.Mutex
-	now func() time.Time // of the monitor
+	mu      sync.Mutex
+	now     func() time.Time  // of the monitor
+	printed map[string]string // by "train-1/0 stdout"
+	// what tasks measure when they begin; nil: nothing
+	samples func(a task.Attempt) []metric.Sample
+}
+
+// prints adds to what a task printed to a stream.
+func (s *site) prints(id string, index int64, stream, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.printed == nil {
+		s.printed = map[string]string{}
+	}
+	s.printed[fmt.Sprintf("%s/%d %s", id, index, stream)] += text
+}
+
+// piece answers a worker's request for output.
+func (s *site) piece(worker string, c task.Control) task.Piece {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stream := "stdout"
+	if c.Read.Stderr {
+		stream = "stderr"
+	}
+	text, ok := s.printed[fmt.Sprintf("%s/%d %s", c.Sweep, c.Index, stream)]
+	p := task.Piece{Version: task.Version, ID: c.Read.ID, Worker: worker, File: worker + ":1",
+		Offset: c.Read.Offset, Size: int64(len(text)), Absent: !ok}
+	if c.Read.Offset < p.Size {
+		p.Data = []byte(text[c.Read.Offset:min(p.Size, c.Read.Offset+int64(c.Read.Length))])
+	}
+	return p
 }
 
 // transcript keeps what was written.
@@ -259,6 +289,11 @@ func (s *site) hireWith(gpus []task.GPU, name, host string, slots int,
 				started.Start = &task.Start{Host: host}
 				events = append(events, event(task.ClaimedEvent, b.Sweep, a.Index, a.Number),
 					started)
+				if s.samples != nil {
+					measured := event(task.SamplesEvent, b.Sweep, a.Index, a.Number)
+					measured.Samples = s.samples(a)
+					events = append(events, measured)
+				}
 				if o := do(b.Sweep, a); o != nil {
 					e := event(task.EndedEvent, b.Sweep, a.Index, a.Number)
 					e.Outcome = o
@@ -275,7 +310,10 @@ func (s *site) hireWith(gpus []task.GPU, name, host string, slots int,
 		}
 	})
 	parts.Go(func() {
-		for range port.Controls(ctx) { // a worker reads them, even if it obeys none
+		for c := range port.Controls(ctx) {
+			if c.Kind == task.ReadControl {
+				_ = port.SendPiece(ctx, s.piece(name, c))
+			}
 		}
 	})
 	parts.Go(func() {

@@ -27,7 +27,8 @@ type sweepsView struct {
 // sweepLine is a sweep as it stands.
 type sweepLine struct {
 	ID, URL, Definition  string
-	State, Reason        string
+	Outcome              outcome
+	Reason               string
 	Submitted            time.Time
 	Took                 string // from its submission to its end, or to now
 	Total, Ended         int64
@@ -53,7 +54,7 @@ type segment struct {
 }
 
 func (m *Monitor) loadSweeps(r *request) (*content, error) {
-	all, err := m.hub.askSweeps(r.Context(), wantedVersion(r))
+	all, err := m.hub.askSweeps(r.Context(), r.version)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (m *Monitor) loadSweeps(r *request) (*content, error) {
 
 // warned adds what the master warns of; nothing when it is away, which the page says by itself.
 func (m *Monitor) warned(r *request, c *content) *content {
-	h, err := m.askHealth(r.Context(), wantedVersion(r))
+	h, err := m.askHealth(r.Context(), r.version)
 	if err != nil {
 		return c
 	}
@@ -104,7 +105,7 @@ func (m *Monitor) sweepURL(id string) string { return m.o.Prefix + "/sweeps/" + 
 // line returns a sweep in words.
 func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
 	l := sweepLine{ID: human.Visible(s.ID), URL: m.sweepURL(s.ID),
-		Definition: human.Visible(s.Definition), State: string(s.State),
+		Definition: human.Visible(s.Definition), Outcome: outcomeOf(s),
 		Submitted: s.Submitted, Total: s.Total, Ended: ended(s), Bar: stateBar(s),
 		Revision: human.Visible(s.Revision), Short: shortRevision(s.Revision),
 		Project:     human.Visible(s.Project),
@@ -123,11 +124,11 @@ func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
 	}
 	l.Took = seconds(max(0, end.Sub(s.Submitted)))
 	l.Share = share(l.Ended, l.Total)
-	for _, state := range task.States {
-		name := state.String()
-		if n := s.Counts[name]; n > 0 {
+	names, states := shownStates()
+	for _, name := range names {
+		if n := total(s.Counts, states[name]); n > 0 {
 			l.Counts = append(l.Counts, stateCount{name, n,
-				l.URL + "?" + url.Values{"state": {name}}.Encode()})
+				l.URL + "?" + url.Values{"state": {strings.Join(states[name], ",")}}.Encode()})
 		}
 	}
 	if rate := m.hub.throughput.perSecond(s.ID); rate > 0 && s.State == core.Open {

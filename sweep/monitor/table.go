@@ -1,18 +1,22 @@
 package monitor
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 )
 
-// table is tasks in rows and columns.
+// listing is tasks in rows and columns.
 type listing struct {
 	Columns []heading
 	Rows    []line
+	Header  int     // which of the cells names its row
+	Same    []value // what is the same in every row, instead of a column
 }
 
 // heading is the top of a column.
@@ -22,6 +26,8 @@ type heading struct {
 	Order   string // "ascending" or "descending", when the table is sorted by it
 	Numeric bool
 	Group   string // "parameter", "metric", or "" for what every task has
+
+	folds string // the name of a parameter, or alwaysFolds; "": its column stays
 }
 
 // line is one task.
@@ -36,6 +42,7 @@ type cell struct {
 	Text, Title, URL string
 	State            bool // Text is a state
 	Numeric          bool
+	Strong           bool
 }
 
 // column is a heading with the way to its cells.
@@ -44,7 +51,14 @@ type column struct {
 	numeric     bool
 	group       string
 	cell        func(*table.Row) cell
+	folds       string
 }
+
+// rankLabel heads the column of places in the order of the objective.
+const rankLabel = "#"
+
+// alwaysFolds is a column that is folded wherever it has one value.
+const alwaysFolds = "\x00"
 
 // A column of text is about so many characters wide, and a title holds at most so many bytes.
 const (
@@ -78,21 +92,24 @@ func intText(n *int) string {
 // resultColumns returns the columns after parameters and metrics. GPUs have one where any of the
 // rows has some.
 func (m *Monitor) resultColumns(rows []table.Row) []column {
+	folded := func(label, sort string, numeric bool, cell func(*table.Row) cell) column {
+		return column{label: label, sort: sort, numeric: numeric, cell: cell, folds: alwaysFolds}
+	}
 	all := []column{
-		{"Host", "host", false, "", textCell(func(r *table.Row) string { return r.Host })},
-		{"Slot", "slot", true, "", numberCell(func(r *table.Row) string {
+		folded("Host", "host", false, textCell(func(r *table.Row) string { return r.Host })),
+		folded("Slot", "slot", true, numberCell(func(r *table.Row) string {
 			return intText(r.Slot)
-		})},
-		{"Attempts", "attempts", true, "",
-			numberCell(func(r *table.Row) string { return strconv.Itoa(r.Attempts) })},
-		{"Started (UTC)", "started", false, "", textCell(startedText)},
-		{"Duration", "duration", true, "", numberCell(durationText)},
-		{"Exit code", "exit_code", true, "",
-			numberCell(func(r *table.Row) string { return intText(r.ExitCode) })},
-		{"Reason", "reason", false, "", textCell(func(r *table.Row) string { return r.Reason })},
+		})),
+		folded("Attempts", "attempts", true,
+			numberCell(func(r *table.Row) string { return strconv.Itoa(r.Attempts) })),
+		{label: "Started (UTC)", sort: "started", cell: textCell(startedText)},
+		{label: "Duration", sort: "duration", numeric: true, cell: numberCell(durationText)},
+		folded("Exit code", "exit_code", true,
+			numberCell(func(r *table.Row) string { return intText(r.ExitCode) })),
+		folded("Reason", "reason", false, textCell(func(r *table.Row) string { return r.Reason })),
 	}
 	if slices.ContainsFunc(rows, func(r table.Row) bool { return len(r.GPUs) > 0 }) {
-		all = slices.Insert(all, 2, column{"GPUs", "", false, "", gpusCell})
+		all = slices.Insert(all, 2, column{label: "GPUs", cell: gpusCell})
 	}
 	return all
 }
@@ -122,35 +139,96 @@ func durationText(r *table.Row) string {
 	return human.Duration(*r.Duration)
 }
 
-var stateColumn = column{"State", "state", false, "",
-	func(r *table.Row) cell { return cell{Text: human.Visible(r.State), State: true} }}
+var stateColumn = column{label: "State", folds: alwaysFolds,
+	cell: func(r *table.Row) cell { return cell{Text: human.Visible(r.State), State: true} }}
 
-// sweepColumns returns the columns of the tasks of one sweep.
-func (m *Monitor) sweepColumns(s table.Schema, rows []table.Row) []column {
-	all := []column{
-		{"Task", "index", true, "", numberCell(func(r *table.Row) string {
-			return strconv.FormatInt(r.Index, 10)
-		})},
-		stateColumn,
+// sweepColumns returns the columns of the tasks of one sweep: its objective before the parameters,
+// other metrics after them. Ranked is a page that begins after so many tasks in the order of the
+// objective; best is the first of all, from which values that differ are strong.
+func (m *Monitor) sweepColumns(s api.Sweep, schema table.Schema, rows []table.Row, best *table.Row,
+	ranked bool, from int64) (all []column) {
+	objective := s.Record.Objective
+	metricColumn := func(name string) column {
+		return column{human.Visible(name), "metrics." + name, true, "metric",
+			metricCell(name, slices.Contains(schema.Steps, name), name == objective.Metric), ""}
 	}
-	for _, name := range s.Parameters {
+	if ranked {
+		places := map[int64]int64{}
+		for i := range rows {
+			if table.IsRanked(objective, &rows[i]) {
+				places[rows[i].Index] = from + int64(i) + 1
+			}
+		}
+		all = append(all, column{label: rankLabel, numeric: true, cell: func(r *table.Row) cell {
+			if n := places[r.Index]; n > 0 {
+				return cell{Text: count(n), Numeric: true}
+			}
+			return cell{Numeric: true}
+		}})
+	}
+	all = append(all, column{label: "Task", sort: "index", numeric: true,
+		cell: func(r *table.Row) cell {
+			return cell{Text: strconv.FormatInt(r.Index, 10), Numeric: true,
+				URL: m.taskURL(r.Sweep, r.Index)}
+		}}, stateColumn)
+	if slices.Contains(schema.Metrics, objective.Metric) {
+		all = append(all, metricColumn(objective.Metric))
+	}
+	for _, name := range schema.Parameters {
 		all = append(all, column{human.Visible(name), "parameters." + name, false, "parameter",
-			parameterCell(name)})
+			parameterCell(name, best), name})
 	}
-	for _, name := range s.Metrics {
-		all = append(all, column{human.Visible(name), "metrics." + name, true, "metric",
-			metricCell(name, slices.Contains(s.Steps, name))})
+	for _, name := range schema.Metrics {
+		if name != objective.Metric {
+			all = append(all, metricColumn(name))
+		}
 	}
 	return append(all, m.resultColumns(rows)...)
 }
 
-func parameterCell(name string) func(*table.Row) cell {
+// parameterCell shows a parameter, strong where it is not what the best task has.
+func parameterCell(name string, best *table.Row) func(*table.Row) cell {
 	text := textCell(func(r *table.Row) string { value, _ := r.Parameters.Get(name); return value })
 	return func(r *table.Row) cell {
 		c := text(r)
 		c.Numeric = isNumber(c.Text)
+		if best != nil && r.Index != best.Index {
+			own, _ := r.Parameters.Get(name)
+			its, _ := best.Parameters.Get(name)
+			c.Strong = own != its
+		}
 		return c
 	}
+}
+
+// fold takes out the columns that have one value in every row, and those that have none: of the
+// parameters those that are constant. One row keeps all.
+func (t *listing) fold(constant func(parameter string) bool) {
+	if len(t.Rows) < 2 {
+		return
+	}
+	for i := len(t.Columns) - 1; i >= 0; i-- {
+		h := t.Columns[i]
+		if h.folds == "" || h.folds != alwaysFolds && !constant(h.folds) || h.Order != "" {
+			continue
+		}
+		first := t.Rows[0].Cells[i]
+		if slices.ContainsFunc(t.Rows, func(l line) bool { return l.Cells[i].Text != first.Text }) {
+			continue
+		}
+		if first.Text != "" {
+			name := h.Label
+			if h.folds == alwaysFolds {
+				name = strings.ToLower(name)
+			}
+			t.Same = append(t.Same, value{name, first.Text, first.Title})
+		}
+		t.Columns = slices.Delete(t.Columns, i, i+1)
+		for n := range t.Rows {
+			t.Rows[n].Cells = slices.Delete(t.Rows[n].Cells, i, i+1)
+		}
+	}
+	slices.Reverse(t.Same)
 }
 
 func isNumber(text string) bool {
@@ -160,14 +238,14 @@ func isNumber(text string) bool {
 
 // metricCell shows a metric: its value, and the step where the definition chose which value is
 // taken.
-func metricCell(name string, step bool) func(*table.Row) cell {
+func metricCell(name string, step, strong bool) func(*table.Row) cell {
 	return func(r *table.Row) cell {
 		for _, m := range r.Metrics {
 			if m.Name != name {
 				continue
 			}
-			c := cell{Text: human.Number(m.Value), Title: strconv.FormatFloat(m.Value, 'g', -1, 64),
-				Numeric: true}
+			c := cell{Text: fourDigits(m.Value), Title: strconv.FormatFloat(m.Value, 'g', -1, 64),
+				Numeric: true, Strong: strong}
 			if m.Span != nil {
 				at := " (" + m.Span.String() + ")"
 				c.Title += at
@@ -187,21 +265,21 @@ func metricCell(name string, step bool) func(*table.Row) cell {
 // metrics, which share a column.
 func (m *Monitor) allSweepsColumns(rows []table.Row) []column {
 	all := []column{
-		{"Task", "", false, "", func(r *table.Row) cell {
+		{label: "Task", cell: func(r *table.Row) cell {
 			return cell{Text: human.Visible(r.ID), URL: m.taskURL(r.Sweep, r.Index)}
 		}},
 		stateColumn,
-		{"Parameters", "", false, "", textCell(func(r *table.Row) string {
+		{label: "Parameters", cell: textCell(func(r *table.Row) string {
 			var all []string
 			for _, p := range r.Parameters {
 				all = append(all, p.Name+"="+p.Value)
 			}
 			return strings.Join(all, "  ")
 		})},
-		{"Metrics", "", false, "", textCell(func(r *table.Row) string {
+		{label: "Metrics", cell: textCell(func(r *table.Row) string {
 			var all []string
 			for _, v := range r.Metrics {
-				all = append(all, v.Name+"="+human.Number(v.Value))
+				all = append(all, v.Name+"="+fourDigits(v.Value))
 			}
 			return strings.Join(all, "  ")
 		})},
@@ -213,6 +291,9 @@ func (m *Monitor) allSweepsColumns(rows []table.Row) []column {
 func (q query) table(at string, columns []column, rows []table.Row) (t listing) {
 	for _, c := range columns {
 		h := q.heading(at, c)
+		if c.label == rankLabel {
+			t.Header = 1 // the task, which follows
+		}
 		// the numbers of a parameter stand below its name
 		if len(rows) > 0 && c.cell(&rows[0]).Numeric {
 			h.Numeric = true
@@ -229,18 +310,43 @@ func (q query) table(at string, columns []column, rows []table.Row) (t listing) 
 	return t
 }
 
+// sortedColumn returns an order with its column named as the headings of a sweep's page name it: a
+// URL may leave out that it is a metric or a parameter.
+func sortedColumn(s table.Schema, sort string) string {
+	name, descending := strings.CutPrefix(sort, "-")
+	c, err := s.Column(name)
+	switch {
+	case err != nil:
+		return sort
+	case c.Metric() != "":
+		name = "metrics." + c.Metric()
+	case c.Parameter() != "":
+		name = "parameters." + c.Parameter()
+	}
+	if descending {
+		return "-" + name
+	}
+	return name
+}
+
 // heading leads to the other order, or to this column's.
 func (q query) heading(at string, c column) heading {
-	h := heading{Label: c.label, Numeric: c.numeric, Group: c.group}
+	h := heading{Label: c.label, Numeric: c.numeric, Group: c.group, folds: c.folds}
 	if c.sort == "" {
 		return h
 	}
 	by := c.sort
-	switch q.sort {
+	if strings.TrimPrefix(q.bestBy, "-") == c.sort {
+		by = q.bestBy // begins at its good end
+	}
+	switch cmp.Or(q.sort, q.bestBy) {
 	case c.sort:
 		h.Order, by = "ascending", "-"+c.sort
 	case "-" + c.sort:
-		h.Order = "descending"
+		h.Order, by = "descending", c.sort
+	}
+	if by == q.bestBy {
+		by = ""
 	}
 	h.URL = at + q.sortedBy(by).text()
 	return h

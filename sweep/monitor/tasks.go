@@ -3,15 +3,16 @@ package monitor
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 	"mlframework/sweep/table"
-	"mlframework/sweep/task"
 )
 
 // tasksView is a page of tasks: of one sweep, or of all.
@@ -26,6 +27,7 @@ type tasksView struct {
 	Notes   []string
 	Views   []viewLink // how the tasks can be shown; none: one by one
 	Caption string
+	Range   string // which of them these are; "": not known
 	Table   listing
 	First   string // URLs; "": there is none
 	Prev    string
@@ -43,12 +45,16 @@ type filterForm struct {
 }
 
 // wrongFilter points at a place: Before and After are what stands around it.
-type wrongFilter struct{ Before, At, After, Text string }
+type wrongFilter struct {
+	Before, At, After, Text string
+	From, To                int // of the place in what was typed, as JavaScript counts
+}
 
 // stateLink shows only tasks in a state, or all.
 type stateLink struct {
 	Label, State, URL string
 	Count             int64
+	Counted           bool // Count is known
 	Current           bool
 }
 
@@ -61,28 +67,32 @@ type taskPage struct {
 }
 
 func (m *Monitor) loadSweep(r *request) (*content, error) {
-	id, version := r.PathValue("sweep"), wantedVersion(r)
-	s, err := ask(r.Context(), m.answers, "sweep "+id, version,
-		func(ctx context.Context) (api.Sweep, error) { return m.o.Master.Sweep(ctx, id, false) })
+	id, version := r.PathValue("sweep"), r.version
+	s, err := m.askSweep(r.Context(), id, version)
 	if err != nil {
 		return nil, err
 	}
 	q := readQuery(r.Request)
-	p, err := m.list(r.Context(), s.value, q, version)
-	if err != nil {
-		return nil, err
-	}
-	line, v := m.line(s.value.Summary, s.asOf), p.value
-	v.Sweep = &line
-	c := m.warned(r, &content{title: line.ID, asOf: p.asOf})
-	if !s.value.Record.Objective.IsZero() {
+	var first *table.Row
+	if o := s.value.Record.Objective; !o.IsZero() {
+		q.bestBy = "metrics." + o.Metric
+		if o.Maximize {
+			q.bestBy = "-" + q.bestBy
+		}
 		b, err := m.askBest(r.Context(), s.value, version)
 		if err != nil {
 			return nil, err
 		}
-		v.Best = m.best(s.value, b.value)
+		first = b.value
 	}
-	if hasFailures(s.value) {
+	p, err := m.list(r.Context(), s.value, q, first, version)
+	if err != nil {
+		return nil, err
+	}
+	line, v := m.line(s.value.Summary, s.asOf), p.value
+	v.Sweep, v.Best = &line, m.best(s.value, first)
+	c := m.warned(r, &content{title: line.ID, asOf: p.asOf})
+	if failedTasks(s.value.Summary) > 0 {
 		f, err := m.askFailures(r.Context(), s.value, version)
 		if err != nil {
 			return nil, err
@@ -111,7 +121,7 @@ func refusal(err error) *api.Error {
 }
 
 func (m *Monitor) loadTasks(r *request) (*content, error) {
-	q, version := readQuery(r.Request), wantedVersion(r)
+	q, version := readQuery(r.Request), r.version
 	all, err := m.hub.askSweeps(r.Context(), version)
 	if err != nil {
 		return nil, err
@@ -125,21 +135,23 @@ func (m *Monitor) loadTasks(r *request) (*content, error) {
 	}
 	v := m.tasksView(q, m.o.Prefix+"/tasks", p.value, m.allSweepsColumns(p.value.rows))
 	v.Caption = "Tasks"
-	counts, total := sum(all.value)
-	v.States = stateLinks(v.Path, q, counts, total)
+	counts := sum(all.value)
+	if q.where != "" {
+		counts = nil // how many of all sweeps a filter finds is not asked
+	}
+	v.States = stateLinks(v.Path, q, counts)
 	return &content{title: "Tasks", view: v, asOf: p.asOf}, nil
 }
 
 // sum counts the tasks of all sweeps.
-func sum(all []core.Summary) (counts map[string]int64, total int64) {
-	counts = map[string]int64{}
+func sum(all []core.Summary) map[string]int64 {
+	counts := map[string]int64{}
 	for _, s := range all {
-		total += s.Total
 		for state, n := range s.Counts {
 			counts[state] += n
 		}
 	}
-	return counts, total
+	return counts
 }
 
 func (m *Monitor) tasksView(q query, path string, p taskPage, columns []column) tasksView {
@@ -189,22 +201,27 @@ func pointAt(where string, e *api.Error) *wrongFilter {
 	} else if end == 0 {
 		word = word[:1]
 	}
+	w.From = len(utf16.Encode([]rune(where[:at])))
+	w.To = w.From + len(utf16.Encode([]rune(word)))
 	w.Before, w.At, w.After = human.Visible(where[:at]), human.Visible(word),
 		human.Visible(where[at+len(word):])
 	return w
 }
 
-func stateLinks(path string, q query, counts map[string]int64, total int64) (links []stateLink) {
-	all := stateLink{Label: "all", URL: path + q.withStates().text(), Count: total,
-		Current: len(q.states) == 0}
-	links = append(links, all)
-	for _, state := range task.States {
-		name := state.String()
-		n := counts[name]
-		current := len(q.states) == 1 && q.states[0] == name
-		if n > 0 || current {
-			links = append(links, stateLink{Label: name, State: name,
-				URL: path + q.withStates(name).text(), Count: n, Current: current})
+// stateLinks lead to the tasks in one state or in all, with their counts under the filter where
+// these are known.
+func stateLinks(path string, q query, counts map[string]int64) (links []stateLink) {
+	links = append(links, stateLink{Label: "all", URL: path + q.withStates().text(),
+		Count: total(counts, nil), Counted: counts != nil, Current: len(q.states) == 0})
+	names, states := shownStates()
+	for _, name := range names {
+		l := stateLink{Label: name, State: name, URL: path + q.withStates(states[name]...).text(),
+			Counted: counts != nil, Current: slices.Equal(q.states, states[name])}
+		if counts != nil {
+			l.Count = total(counts, states[name])
+		}
+		if l.Count > 0 || l.Current || counts == nil {
+			links = append(links, l)
 		}
 	}
 	return links

@@ -1,7 +1,6 @@
 package monitor_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -61,12 +60,6 @@ func (v *visitor) do(method, path, body string, change ...func(*http.Request)) p
 func (v *visitor) get(path string, change ...func(*http.Request)) page {
 	v.s.t.Helper()
 	return v.do(http.MethodGet, path, "", change...)
-}
-
-// renew fetches a part of a page that is as new as a version.
-func (v *visitor) renew(path string, version int64) page {
-	v.s.t.Helper()
-	return v.get(fmt.Sprintf("%s?version=%d", path, version))
 }
 
 // post sends a form as a page of the monitor would.

@@ -50,7 +50,7 @@ type gauge struct {
 type attempt struct{ ID, URL, Since string }
 
 func (m *Monitor) loadWorkers(r *request) (*content, error) {
-	all, err := m.hub.askWorkers(r.Context(), wantedVersion(r))
+	all, err := m.hub.askWorkers(r.Context(), r.version)
 	if err != nil {
 		return nil, err
 	}

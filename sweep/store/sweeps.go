@@ -136,11 +136,11 @@ func (r *Reader) SweepsWithNotices(ctx context.Context) ([]Sweep, error) {
 	return scanSweeps(r.db.QueryContext(ctx, selectSweeps+` WHERE outline->>'notices' ORDER BY seq`))
 }
 
-// Sweep reads one sweep; "" is the newest. The error is *UnknownSweep when there is none.
+// Sweep reads one sweep; "" is the newest that is not what runs at the end of another. The error is *UnknownSweep when there is none.
 func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
 	query, args := selectSweeps+` WHERE id = ?`, []any{id}
 	if id == "" {
-		query, args = selectSweeps+` ORDER BY seq DESC LIMIT 1`, nil
+		query, args = selectSweeps+` ORDER BY outline->>'after' IS NOT NULL, seq DESC LIMIT 1`, nil
 	}
 	found, err := singleSweep(r.db.QueryContext(ctx, query, args...))
 	if errors.Is(err, sql.ErrNoRows) {

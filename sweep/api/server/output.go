@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"strconv"
 	"time"
 
 	"mlframework/sweep/api"
@@ -23,6 +24,7 @@ type outputRequest struct {
 	attempt int
 	stderr  bool
 	offset  int64
+	tail    int64  // begin so many bytes before the end; 0: at the offset
 	file    string // in which the offset counts; "": in that of the attempt
 	follow  bool
 }
@@ -46,6 +48,12 @@ func (s *Server) readOutput(r *http.Request) (o outputRequest, err error) {
 	}
 	if o.offset, err = number(q, "offset"); err != nil {
 		return o, err
+	}
+	if o.tail, err = number(q, "tail"); err != nil {
+		return o, err
+	}
+	if o.tail > 0 && (q.Has("offset") || q.Has("file")) {
+		return o, api.Wrong("tail", "tail excludes offset and file")
 	}
 	if o.follow, err = flag(q, "follow"); err != nil {
 		return o, err
@@ -83,6 +91,10 @@ func (s *Server) sendOutput(ctx context.Context, w http.ResponseWriter, o output
 			return err
 		}
 		p, err := s.piece(ctx, o)
+		if err == nil && o.tail > 0 && !p.Absent { // that piece told the size
+			o.offset, o.tail = max(0, p.Size-o.tail), 0
+			p, err = s.piece(ctx, o)
+		}
 		switch {
 		case err != nil:
 			return err
@@ -102,6 +114,7 @@ func (s *Server) sendOutput(ctx context.Context, w http.ResponseWriter, o output
 			if !headed {
 				headed = true
 				w.Header().Set(api.FileHeader, p.File)
+				w.Header().Set(api.OffsetHeader, strconv.FormatInt(p.Offset, 10))
 				w.WriteHeader(http.StatusOK)
 			}
 			if _, err := w.Write(p.Data); err != nil {
@@ -143,15 +156,18 @@ func (s *Server) hasEnded(ctx context.Context, id task.ID) (bool, error) {
 	return t.State.Terminal(), err
 }
 
-// piece asks the worker for what follows the offset.
+// piece asks the worker for what follows the offset; of a tail it asks for the size alone.
 func (s *Server) piece(ctx context.Context, o outputRequest) (task.Piece, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pieceTime,
 		&api.Error{Status: http.StatusServiceUnavailable,
 			Text:   "the worker that has the output of " + o.id.String() + " does not answer",
 			Remedy: "run-tasks workers shows how it is"})
 	defer cancel()
-	p, err := s.o.Master.Output(ctx, o.id, o.attempt,
-		task.Read{Stderr: o.stderr, Offset: o.offset, File: o.file, Length: task.MaxPieceBytes})
+	r := task.Read{Stderr: o.stderr, Offset: o.offset, File: o.file, Length: task.MaxPieceBytes}
+	if o.tail > 0 {
+		r.Length = 0
+	}
+	p, err := s.o.Master.Output(ctx, o.id, o.attempt, r)
 	if p.Error != "" {
 		err = &api.Error{Status: http.StatusServiceUnavailable, Text: p.Error}
 	}

@@ -72,6 +72,8 @@ func TestRefusals(t *testing.T) {
 			`{"error":"mutually exclusive with sort","parameter":"best"}`},
 		"no stream": {"GET", sweeps + "train-1/tasks/0/output?stream=both", "", 400,
 			`{"error":"must be stdout or stderr","parameter":"stream"}`},
+		"tail and offset": {"GET", sweeps + "train-1/tasks/0/output?tail=1&offset=2", "", 400,
+			`{"error":"tail excludes offset and file","parameter":"tail"}`},
 		"no slots": {"POST", "/v1/workers/w1/slots", "", 400,
 			`{"error":"missing: send a number of slots; 0 is what the worker was started with","parameter":"n"}`},
 		"too many slots": {"POST", "/v1/workers/w1/slots?n=5000", "", 400,

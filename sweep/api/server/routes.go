@@ -79,7 +79,7 @@ var routes = []route{
 	{method: "POST", path: "/sweeps/{sweep}/tasks/{index}/cancel", action: "cancel",
 		answer: core.Summary{}, do: (*Server).cancelTask},
 	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}/output",
-		query: []string{"attempt", "stream", "offset", "file", "follow"},
+		query: []string{"attempt", "stream", "offset", "tail", "file", "follow"},
 		do:    (*Server).output},
 
 	{method: "GET", path: "/workers", answer: api.WorkerList{}, do: (*Server).listWorkers},

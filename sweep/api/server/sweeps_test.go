@@ -298,6 +298,18 @@ func TestOutput(t *testing.T) {
 	if text, err := read(0, false, int64(len(long))-4, false); err != nil || text != "cde\n" {
 		t.Errorf("%q, %v", text, err)
 	}
+	for n, want := range map[int]int64{4: int64(len(long)) - 4, len(long): 0, 2 * len(long): 0} {
+		text, offset, err := s.client.OutputTail(t.Context(), task.ID{Sweep: id},
+			api.OutputOptions{}, n)
+		if err != nil || offset != want || string(text) != long[want:] {
+			t.Errorf("the last %d: %d bytes from %d, %v", n, len(text), offset, err)
+		}
+	}
+	if _, _, err := s.client.OutputTail(t.Context(), task.ID{Sweep: id},
+		api.OutputOptions{Stderr: true}, 4); err == nil ||
+		!strings.Contains(err.Error(), "nothing to standard error") {
+		t.Errorf("%v", err)
+	}
 	body, end := io.Pipe()
 	go func() {
 		end.CloseWithError(

@@ -1,46 +1,53 @@
-// Renews a page's live region: a stream says which version there is, and the region of that version is fetched.
+// Renews a page's blocks: a stream sends those that differ from what this page has, as lines of HTML that the monitor has escaped.
 // A page that is not seen has no stream, as a browser opens only a few connections to one host.
 
-const region = document.getElementById("region");
+const live = document.getElementById("live");
 const away = document.getElementById("away");
-const soonest = 1000; // milliseconds between two fetches, at least
+const lost = "The monitor does not answer. What is shown may be old; this page comes back by itself.";
+const comeBack = 5000; // milliseconds until a stream that was refused is tried again
+
+// By name: the element, the hash of its HTML, the HTML where the stream sent it, and whether the element waits to be renewed.
+const blocks = new Map([...live.querySelectorAll("[data-block]")].map((element) =>
+  [element.dataset.block, { element, hash: element.dataset.hash, html: "", due: false }]));
 
 let stream = null;
-let wanted = 0; // the newest version that there is
-let shown = 0; // the version of what is seen
-let next = 0; // when to fetch again at the soonest
-let timer = null;
-let fetching = false;
 
 function connect() {
   if (stream) return;
-  stream = new EventSource(region.dataset.live);
+  const url = new URL(live.dataset.live, location.href);
+  url.searchParams.set("have", [...blocks].map(([name, block]) => `${name}=${block.hash}`).join());
+  stream = new EventSource(url);
   stream.addEventListener("change", (event) => {
     const told = JSON.parse(event.data);
     say(told.away ? `${told.away} What is shown may be old; this page comes back by itself.` : "");
-    if (told.away) return;
-    wanted = told.version;
-    plan();
+    if (told.reload || (!told.away && live.dataset.reload !== undefined)) location.reload();
+    for (const { name, hash, lines } of told.blocks ?? []) {
+      const block = blocks.get(name);
+      if (!block) continue;
+      const old = block.html.split("\n");
+      block.html = lines.flatMap((line) => (typeof line === "string" ? line : old.slice(line[0], line[0] + line[1]))).join("\n");
+      block.hash = hash;
+      block.due = true;
+    }
+    renew();
   });
   stream.addEventListener("error", () => {
-    if (stream.readyState !== EventSource.CLOSED) {
-      say("The monitor does not answer. What is shown may be old; this page comes back by itself.");
-      return;
-    }
+    say(lost);
+    if (stream.readyState !== EventSource.CLOSED) return; // it comes back by itself
     stream = null; // it was refused: the session may be over, or the monitor is behind a proxy that has lost it
-    setTimeout(refused, 5 * soonest);
+    setTimeout(refused, comeBack);
   });
 }
 
 async function refused() {
   try {
-    const answer = await fetch(region.dataset.part, { cache: "no-store", redirect: "error" });
-    if (answer.status === 401 || answer.status === 404) {
+    const answer = await fetch(location.href, { method: "HEAD", cache: "no-store", redirect: "manual" });
+    if (answer.type === "opaqueredirect" || answer.status === 404) {
       location.reload();
       return;
     }
   } catch {
-    say("The monitor does not answer. What is shown may be old; this page comes back by itself.");
+    say(lost);
   }
   if (!document.hidden) connect();
 }
@@ -55,67 +62,97 @@ function say(text) {
   away.hidden = text === "";
 }
 
-function plan() {
-  if (timer || fetching || shown >= wanted) return;
-  timer = setTimeout(renew, Math.max(0, next - Date.now()));
-}
-
-// busy tells that somebody is marking text in the region, which replacing it would undo.
-function busy() {
+// busy tells that somebody is marking text in a block, or reads above the end of its log, which renewing it would undo.
+function busy(element) {
   const selection = getSelection();
-  return selection && !selection.isCollapsed && region.contains(selection.anchorNode);
+  if (selection && !selection.isCollapsed && element.contains(selection.anchorNode)) return true;
+  const log = element.querySelector("[data-log]");
+  return log && log.scrollTop + log.clientHeight < log.scrollHeight - 8;
 }
 
-async function renew() {
-  timer = null;
-  if (region.dataset.reload !== undefined) {
-    location.reload();
+function toEnd(log) {
+  if (log) log.scrollTop = log.scrollHeight;
+}
+
+// renew makes the blocks that are due what the stream said.
+function renew() {
+  for (const block of blocks.values()) {
+    if (!block.due) continue;
+    const waits = busy(block.element);
+    block.element.classList.toggle("waits", waits);
+    if (waits) continue;
+    block.due = false;
+    const focused = document.activeElement;
+    patch(block.element, new DOMParser().parseFromString("<body>" + block.html, "text/html").body);
+    toEnd(block.element.querySelector("[data-log]"));
+    if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
+  }
+}
+
+// patch makes the children of an element those of another, and keeps the elements that are the same: with them
+// what is open, ticked, scrolled or typed. A row keeps its element by its key, wherever it moves.
+function patch(into, from) {
+  const keyed = new Map([...into.children].filter((child) => child.dataset.key !== undefined).map((child) => [child.dataset.key, child]));
+  let at = into.firstChild;
+  const removeUntil = (end) => {
+    while (at !== end) {
+      const next = at.nextSibling;
+      at.remove();
+      at = next;
+    }
+  };
+  for (const fresh of [...from.childNodes]) {
+    const key = fresh.dataset?.key;
+    const like = (old) => old.nodeName === fresh.nodeName && old.dataset?.key === key;
+    let old = key === undefined ? at : keyed.get(key);
+    if (key === undefined && fresh.nodeType === Node.ELEMENT_NODE) {
+      while (old && !like(old)) old = old.nextSibling;
+      if (old) removeUntil(old);
+    }
+    if (!old || !like(old)) {
+      into.insertBefore(fresh, at);
+      continue;
+    }
+    if (old === at) at = at.nextSibling;
+    else into.insertBefore(old, at);
+    update(old, fresh);
+  }
+  removeUntil(null);
+}
+
+// update makes an element, or a text, like another.
+function update(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    old.data = fresh.data;
     return;
   }
-  if (document.hidden || busy()) {
-    next = Date.now() + soonest;
-    if (!document.hidden) plan();
-    return;
-  }
-  fetching = true;
-  const version = wanted;
-  const begun = Date.now();
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  patch(old, fresh);
+}
+
+// A filter that cannot be read has the cursor at the place that is wrong.
+const wrong = document.querySelector("input[data-from]");
+wrong?.setSelectionRange(Number(wrong.dataset.from), Number(wrong.dataset.to));
+
+// A button copies the text of the element that it names.
+document.documentElement.classList.add("scripted");
+document.addEventListener("click", async ({ target }) => {
+  const from = target.dataset?.copy && document.getElementById(target.dataset.copy);
+  if (!from) return;
   try {
-    const url = new URL(region.dataset.part, location.href);
-    url.searchParams.set("version", version);
-    const answer = await fetch(url, { cache: "no-store" });
-    if (answer.status === 401 || answer.status === 404) {
-      location.reload();
-      return;
-    }
-    if (answer.ok) {
-      shown = version;
-      replace(await answer.text());
-    }
+    await navigator.clipboard.writeText(from.textContent);
+    target.textContent = "Copied";
+    setTimeout(() => (target.textContent = "Copy"), 2000);
   } catch {
-    // the stream says when the monitor is away
-  } finally {
-    fetching = false;
-    next = Date.now() + Math.max(soonest, Date.now() - begun); // what takes long is asked for less often
-    plan();
+    getSelection().selectAllChildren(from); // the browser does not let a page copy: the user can
   }
-}
+});
 
-// replace puts a new region in the place of the old, and leaves focus and scrolled tables where they were.
-function replace(html) {
-  const fresh = new DOMParser().parseFromString(html, "text/html").body;
-  const focused = region.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  const name = (element) => element.getAttribute("aria-labelledby"); // a table may come or go
-  const scrolled = new Map([...region.querySelectorAll(".scroll")].map((element) => [name(element), [element.scrollLeft, element === document.activeElement]]));
-  region.replaceChildren(...fresh.childNodes);
-  region.querySelectorAll(".scroll").forEach((element) => {
-    const [left, had] = scrolled.get(name(element)) ?? [0, false];
-    element.scrollLeft = left;
-    if (had) element.focus({ preventScroll: true });
-  });
-  if (focused !== undefined) region.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-}
-
+toEnd(document.querySelector("[data-log]"));
+document.addEventListener("scroll", renew, true);
+document.addEventListener("selectionchange", renew);
 document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
 addEventListener("pagehide", disconnect);
 addEventListener("pageshow", () => document.hidden || connect());
