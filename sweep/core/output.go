@@ -24,7 +24,7 @@ func (r *Rows) Empty() bool {
 
 // RemovedSweep is a sweep that is no longer listed, and whose outputs are to be removed.
 type RemovedSweep struct {
-	Seq     int64
+	Sweep   string
 	Workers []string // that ran tasks of it
 }
 

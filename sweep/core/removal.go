@@ -27,7 +27,20 @@ func (r RemoveSweep) decide(c *Core) (func(), error) {
 	return func() {
 		c.ledger(a)
 		a.removed = true
-		c.rows.Removed = append(c.rows.Removed, RemovedSweep{Seq: a.seq, Workers: r.Workers})
+		c.rows.Removed = append(c.rows.Removed, RemovedSweep(r))
+	}, nil
+}
+
+// RemoveDamaged is RemoveSweep for a sweep that has ended and cannot be read.
+type RemoveDamaged struct {
+	Sweep   string
+	Workers []string // that have outputs of it
+}
+
+func (r RemoveDamaged) decide(c *Core) (func(), error) {
+	c.audit.setSweep(r.Sweep)
+	return func() {
+		c.rows.Removed = append(c.rows.Removed, RemovedSweep(r))
 	}, nil
 }
 

@@ -160,6 +160,13 @@ func (n *notices) damage(id string, why error) (news bool) {
 	return true
 }
 
+// repaired forgets what cannot be read of a sweep.
+func (n *notices) repaired(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.damaged, id)
+}
+
 // hasDamaged reports whether a sweep is known to be damaged.
 func (n *notices) hasDamaged(sweep string) bool {
 	n.mu.Lock()

@@ -26,14 +26,21 @@ func (m *Master) Remove(ctx context.Context, id string) error {
 			return core.Note{}, err
 		}
 		sweep, err := m.add(ctx, id)
+		damaged, isDamaged := errors.AsType[*store.DamagedSweep](err)
+		if isDamaged {
+			sweep = damaged.ID
+			if h, unread := m.o.Store.Head(ctx, sweep); unread == nil && !h.Ended.IsZero() {
+				err = nil
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
-		s, err := m.o.Store.Sweep(ctx, sweep)
-		if err != nil {
-			return nil, err
+		workers, err := m.o.Store.WorkersOf(ctx, sweep)
+		if isDamaged {
+			m.notices.repaired(sweep)
+			return core.RemoveDamaged{Sweep: sweep, Workers: workers}, err
 		}
-		workers, err := m.o.Store.WorkersOf(ctx, s.Seq)
 		return core.RemoveSweep{Sweep: sweep, Workers: workers}, err
 	})
 	if err == nil {
@@ -56,7 +63,7 @@ func (m *Master) Prune(ctx context.Context, id string, tasks core.Ranges) error 
 		}
 		there := tasks.Without(tasks.Without(all))
 		p := core.PruneOutputs{Sweep: id, Tasks: there.Without(s.Record.Pruned)}
-		if p.Workers, err = m.o.Store.WorkersOf(ctx, s.Seq); err == nil {
+		if p.Workers, err = m.o.Store.WorkersOf(ctx, id); err == nil {
 			p.Bytes, err = m.o.Store.Bytes(ctx, s, p.Tasks)
 		}
 		return p, err

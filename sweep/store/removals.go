@@ -12,26 +12,24 @@ import (
 // them, that is noted (RemovalDone). Meanwhile its rows go, some at a time (ClearRemoved).
 const (
 	putRemoved = `INSERT INTO removed (seq, id, definition, number)
-		SELECT seq, id, definition, number FROM sweeps WHERE seq = ?`
-	putRemoval = `INSERT INTO removals (sweep, worker, tasks)
-		SELECT id, ?2, '' FROM sweeps WHERE seq = ?1`
-	deleteSweep = `DELETE FROM sweeps WHERE seq = ?`
-	putPruned   = `INSERT OR IGNORE INTO removals (sweep, worker, tasks) VALUES (?,?,?)`
+		SELECT seq, id, definition, number FROM sweeps WHERE id = ?`
+	deleteSweep = `DELETE FROM sweeps WHERE id = ?`
+	putRemoval  = `INSERT OR IGNORE INTO removals (sweep, worker, tasks) VALUES (?,?,?)`
 	// A worker that is forgotten does not keep tasks from being retried; see Master.Retry.
 	deletePruned = `DELETE FROM removals WHERE worker = ? AND tasks <> ''`
 )
 
 // putRemoved takes a sweep out of the list of sweeps.
 func (w *writer) putRemoved(ctx context.Context, r core.RemovedSweep) error {
-	if err := w.exec(ctx, w.keepRemoved, w.values[:0].add(r.Seq)); err != nil {
+	if err := w.exec(ctx, w.keepRemoved, w.values[:0].add(r.Sweep)); err != nil {
 		return err
 	}
 	for _, worker := range r.Workers {
-		if err := w.exec(ctx, w.removal, w.values[:0].add(r.Seq, worker)); err != nil {
+		if err := w.exec(ctx, w.removal, w.values[:0].add(r.Sweep, worker, "")); err != nil {
 			return err
 		}
 	}
-	return w.exec(ctx, w.removeSweep, w.values[:0].add(r.Seq))
+	return w.exec(ctx, w.removeSweep, w.values[:0].add(r.Sweep))
 }
 
 // putPruned has workers remove outputs of tasks.
@@ -42,7 +40,7 @@ func (w *writer) putPruned(ctx context.Context, p core.PrunedOutputs) error {
 	}
 	for _, worker := range p.Workers {
 		v := w.values[:0].add(p.Sweep, worker, text(tasks))
-		if err := w.exec(ctx, w.pruned, v); err != nil {
+		if err := w.exec(ctx, w.removal, v); err != nil {
 			return err
 		}
 	}
@@ -142,9 +140,11 @@ func (r *Reader) isRemoved(ctx context.Context, id string) (removed bool, err er
 }
 
 // WorkersOf lists the workers that tasks of a sweep were given to.
-func (r *Reader) WorkersOf(ctx context.Context, seq int64) (names []string, err error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT worker FROM tasks WHERE sweep = ?1 AND worker <> ''
-		UNION SELECT worker FROM attempts WHERE sweep = ?1 AND worker <> '' ORDER BY worker`, seq)
+func (r *Reader) WorkersOf(ctx context.Context, id string) (names []string, err error) {
+	rows, err := r.db.QueryContext(ctx, `WITH one AS (SELECT seq FROM sweeps WHERE id = ?)
+		SELECT worker FROM tasks WHERE sweep = (SELECT seq FROM one) AND worker <> ''
+		UNION SELECT worker FROM attempts WHERE sweep = (SELECT seq FROM one) AND worker <> ''
+		ORDER BY worker`, id)
 	if err != nil {
 		return nil, readable(err)
 	}

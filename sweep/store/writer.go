@@ -18,7 +18,7 @@ type writer struct {
 
 	head, record, code, rank, row, attempt, startUpdate, samples driver.StmtExecContext
 	worker, removeWorker, audit                                  driver.StmtExecContext
-	keepRemoved, removal, removeSweep, pruned, forgetPruned      driver.StmtExecContext
+	keepRemoved, removal, removeSweep, forgetPruned              driver.StmtExecContext
 
 	prepared []driver.StmtExecContext // all of them
 
@@ -85,7 +85,7 @@ func (w *writer) prepare(ctx context.Context, c connection) error {
 		{&w.row, putRow}, {&w.attempt, putTry}, {&w.startUpdate, updateStart},
 		{&w.samples, putSamples}, {&w.worker, putWorker}, {&w.removeWorker, deleteWorker},
 		{&w.audit, putAudit}, {&w.keepRemoved, putRemoved}, {&w.removal, putRemoval},
-		{&w.removeSweep, deleteSweep}, {&w.pruned, putPruned}, {&w.forgetPruned, deletePruned}} {
+		{&w.removeSweep, deleteSweep}, {&w.forgetPruned, deletePruned}} {
 		prepared, err := c.PrepareContext(ctx, s.text)
 		if err != nil {
 			return err
