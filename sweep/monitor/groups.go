@@ -98,7 +98,7 @@ func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query, best *tab
 	}
 	v := m.tasksView(q, m.sweepURL(s.ID), p.value,
 		m.sweepColumns(s, schema, p.value.rows, best, q.ranked(), from))
-	v.Table.fold(func(parameter string) bool { return !s.Record.Varies(parameter) })
+	v.Table.fold()
 	v.Caption = "Tasks of " + human.Visible(s.ID)
 	counts, err := m.askCounts(ctx, s, q.where, version)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, counts.value)
