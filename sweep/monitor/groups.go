@@ -104,7 +104,8 @@ func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query, best *tab
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, counts.value)
 	if p.value.wrong == nil && counts.value != nil {
 		order := ""
-		if q.ranked() {
+		if rows := p.value.rows; q.ranked() && len(rows) > 0 &&
+			table.IsRanked(s.Record.Objective, &rows[0]) {
 			order = "best first"
 		}
 		v.Range = rangeText(from+1, int64(len(p.value.rows)), total(counts.value, q.states),

@@ -62,6 +62,7 @@ type folding int
 
 const (
 	never   folding = iota
+	ifEmpty         // if no row has a value
 	same            // if every row has the value
 	ifKnown         // if every row that has one has it: tasks that have not begun lack it
 )
@@ -105,8 +106,9 @@ func (m *Monitor) resultColumns(rows []table.Row) []column {
 			cell: numberCell(func(r *table.Row) string { return intText(r.Slot) })},
 		{label: "Attempts", sort: "attempts", numeric: true, folds: ifKnown,
 			cell: numberCell(attemptsText)},
-		{label: "Started (UTC)", sort: "started", cell: textCell(startedText)},
-		{label: "Duration", sort: "duration", numeric: true, cell: numberCell(durationText)},
+		{label: "Started (UTC)", sort: "started", folds: ifEmpty, cell: textCell(startedText)},
+		{label: "Duration", sort: "duration", numeric: true, folds: ifEmpty,
+			cell: numberCell(durationText)},
 		{label: "Exit code", sort: "exit_code", numeric: true, folds: same,
 			cell: numberCell(func(r *table.Row) string { return intText(r.ExitCode) })},
 		{label: "Reason", sort: "reason", folds: same,
@@ -170,12 +172,13 @@ func (m *Monitor) sweepColumns(s api.Sweep, schema table.Schema, rows []table.Ro
 				places[rows[i].Index] = from + int64(i) + 1
 			}
 		}
-		all = append(all, column{label: rankLabel, numeric: true, cell: func(r *table.Row) cell {
+		place := func(r *table.Row) cell {
 			if n := places[r.Index]; n > 0 {
 				return cell{Text: count(n), Numeric: true}
 			}
 			return cell{Numeric: true}
-		}})
+		}
+		all = append(all, column{label: rankLabel, numeric: true, folds: ifEmpty, cell: place})
 	}
 	all = append(all, column{label: "Task", sort: "index", numeric: true,
 		cell: func(r *table.Row) cell {
@@ -224,8 +227,11 @@ func (t *listing) fold() {
 	for i := len(t.Columns) - 1; i >= 0; i-- {
 		h := t.Columns[i]
 		one, ok := t.one(i)
-		if h.folds == never || h.Order != "" || !ok {
+		if !ok || h.folds == never || h.Order != "" || h.folds == ifEmpty && one.Text != "" {
 			continue
+		}
+		if i < t.Header {
+			t.Header--
 		}
 		if one.Text != "" {
 			name := h.Label
