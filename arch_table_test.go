@@ -56,6 +56,7 @@ var layers = []layer{
 			"alike"},
 	{"sweep/group", []string{"sweep/expr", "sweep/fault", "sweep/human", "sweep/metric",
 		"sweep/table", "sweep/task"}, nil, "means are made of rows, from any source"},
+	{"sweep/analysis", nil, nil, "statistics of numbers and texts, whatever they are of"},
 	{"sweep/core", []string{"nvdocker", "sweep/failure", "sweep/human", "sweep/metric", "sweep/space",
 		"sweep/table", "sweep/task"}, []string{"internal/invariants", "sweep/store"},
 		"the ledger is pure: no store, no queue, no clock, so that years of faults are replayed " +
@@ -107,7 +108,7 @@ var layers = []layer{
 		[]string{"internal/leaktest", "sweep/queue/memory"},
 		"it knows the contract of the queue, not which queue it is, and no worker"},
 
-	{"sweep/listing", []string{"sweep/api", "sweep/core", "sweep/failure", "sweep/group",
+	{"sweep/listing", []string{"sweep/analysis", "sweep/api", "sweep/core", "sweep/failure", "sweep/group",
 		"sweep/metric", "sweep/space", "sweep/store", "sweep/table", "sweep/task"},
 		[]string{"internal/leaktest"},
 		"it reads the store for pages and exports, and changes nothing"},
@@ -119,7 +120,7 @@ var layers = []layer{
 		"sweep/queue", "sweep/store", "sweep/table", "sweep/task"},
 		[]string{"internal/leaktest", "sweep/queue/memory", "sweep/secret", "sweep/space"},
 		"it carries what a master can do to those who ask for it"},
-	{"sweep/api", []string{"internal/peercred", "sweep/core", "sweep/failure", "sweep/group",
+	{"sweep/api", []string{"internal/peercred", "sweep/analysis", "sweep/core", "sweep/failure", "sweep/group",
 		"sweep/metric", "sweep/queue", "sweep/secret", "sweep/space", "sweep/table", "sweep/task"},
 		[]string{"internal/leaktest", "sweep/queue/memory"},
 		"the words of the API and a client: who asks links neither the master nor its store"},

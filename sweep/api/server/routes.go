@@ -69,6 +69,8 @@ var routes = []route{
 		answer: api.GroupPage{}, do: (*Server).groups},
 	{method: "GET", path: "/sweeps/{sweep}/failures", answer: api.Failures{},
 		do: (*Server).failures},
+	{method: "GET", path: "/sweeps/{sweep}/effects", query: []string{"metric", "where"},
+		answer: api.Effects{}, do: (*Server).effects},
 	{method: "GET", path: "/sweeps/{sweep}/events", query: followParameter, answer: api.Event{},
 		do: (*Server).events},
 

@@ -101,3 +101,9 @@ func (s *Server) results(w http.ResponseWriter, r *http.Request) (any, error) {
 func (s *Server) failures(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.archive.Failures(r.Context(), r.PathValue("sweep"))
 }
+
+func (s *Server) effects(_ http.ResponseWriter, r *http.Request) (any, error) {
+	v := r.URL.Query()
+	return s.archive.Effects(r.Context(), r.PathValue("sweep"),
+		api.EffectsQuery{Metric: v.Get("metric"), Where: v.Get("where")})
+}

@@ -1,0 +1,85 @@
+package api
+
+import (
+	"context"
+	"math"
+	"net/url"
+
+	"mlframework/sweep/analysis"
+)
+
+// EffectsQuery says of which tasks of a sweep effects are, and of which metric.
+type EffectsQuery struct {
+	Metric string // "": that of the objective
+	Where  string // an expression; "": all tasks
+}
+
+// Effects is how a metric is distributed over the values of the parameters of a sweep. Its JSON
+// names are a contract.
+type Effects struct {
+	Metric     string   `json:"metric"`
+	Maximize   bool     `json:"maximize"` // larger values are better
+	Points     int64    `json:"points"`   // tasks that have a finite value of the metric
+	Without    int64    `json:"without"`  // tasks that ended without one
+	Failed     int64    `json:"failed"`   // those of them that failed
+	Parameters []Effect `json:"parameters"`
+}
+
+// Effect is one parameter with several values.
+type Effect struct {
+	Name string `json:"name"`
+	// Share of the metric's variance between the means of the values, from 0 to 1; null: there is
+	// no variance.
+	Share  *float64      `json:"share"`
+	Values []EffectValue `json:"values"`
+}
+
+// EffectValue is one value of a parameter, or a range of its values. Numbers are null where no task
+// has the metric.
+type EffectValue struct {
+	Value  string   `json:"value"`
+	Points int64    `json:"points"` // tasks that have the metric
+	Failed int64    `json:"failed"`
+	Best   *float64 `json:"best"`
+	P05    *float64 `json:"p05"`
+	P25    *float64 `json:"p25"`
+	Median *float64 `json:"median"`
+	P75    *float64 `json:"p75"`
+	P95    *float64 `json:"p95"`
+}
+
+// NewEffects returns effects as the API has them.
+func NewEffects(metric string, maximize bool, e analysis.Effects) Effects {
+	all := Effects{Metric: metric, Maximize: maximize, Points: e.Points, Without: e.Without,
+		Failed: e.Failed, Parameters: []Effect{}}
+	for _, p := range e.Parameters {
+		shown := Effect{Name: p.Name, Share: numberOrNull(p.Share), Values: []EffectValue{}}
+		for _, v := range p.Values {
+			shown.Values = append(shown.Values, EffectValue{Value: v.Text, Points: v.Points,
+				Failed: v.Failed, Best: numberOrNull(v.Best), P05: numberOrNull(v.P05),
+				P25: numberOrNull(v.P25), Median: numberOrNull(v.Median),
+				P75: numberOrNull(v.P75), P95: numberOrNull(v.P95)})
+		}
+		all.Parameters = append(all.Parameters, shown)
+	}
+	return all
+}
+
+func numberOrNull(n float64) *float64 {
+	if math.IsNaN(n) {
+		return nil
+	}
+	return &n
+}
+
+// Effects returns how a metric of a sweep depends on its parameters.
+func (c *Client) Effects(ctx context.Context, id string, q EffectsQuery) (e Effects, err error) {
+	query := url.Values{}
+	if q.Metric != "" {
+		query.Set("metric", q.Metric)
+	}
+	if q.Where != "" {
+		query.Set("where", q.Where)
+	}
+	return e, c.get(ctx, sweepPath(id)+"/effects", query, &e)
+}
