@@ -28,7 +28,7 @@ type taskView struct {
 	Output              *outputView
 	Curve               *curve
 	Parameters, Metrics []value
-	Command             string
+	Command             command
 	Neighbours          []neighbourLine
 	Objective           string // of Neighbours
 	Attempts            []attemptLine
@@ -78,7 +78,7 @@ func (m *Monitor) loadTask(r *request) (*content, error) {
 	v := taskView{ID: human.Visible(row.ID), Sweep: human.Visible(id.Sweep),
 		SweepURL: m.sweepURL(id.Sweep), Index: id.Index, State: row.State,
 		Why: human.Visible(whyOf(s.value.Summary, t.value)), Facts: facts(t.value, t.asOf),
-		Command:    human.CommandLine(row.Argv),
+		Command:    commandOf(s.value, &row, "command"),
 		Attempts:   m.attempts(id, t.value),
 		Curve:      curveOf(s.value.Record.Objective.Metric, t.value.Series),
 		Parameters: parametersOf(row.Parameters), Metrics: metricsOf(row.Metrics)}
