@@ -23,7 +23,8 @@ type taskView struct {
 	Index               int64
 	Prev, Next          *tab // the tasks before and after it in the sweep; nil: none
 	State               string
-	Why                 string   // it failed, or waits
+	Why                 string // it failed, or waits
+	Alike               *alikeLine
 	Facts               []string // where and when it runs
 	Output              *outputView
 	Curve               *curve
@@ -85,6 +86,9 @@ func (m *Monitor) loadTask(r *request) (*content, error) {
 	v.HasGPUs = slices.ContainsFunc(v.Attempts, func(a attemptLine) bool { return a.GPUs != "" })
 	v.Prev, v.Next = m.siblings(s.value, id)
 	if v.Output, err = m.outputOf(r, t.value, id, running); err != nil {
+		return nil, err
+	}
+	if v.Alike, err = m.alike(r, s.value, row); err != nil {
 		return nil, err
 	}
 	if err := m.addNeighbours(r, &v, s.value, id); err != nil {
