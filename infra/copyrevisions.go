@@ -50,6 +50,31 @@ func (a *applier) relay(ctx context.Context, m *connectedHost, do plan.Relay) er
 	return nil
 }
 
+// CopyRevision copies a revision of the project from the master's host to another host of the
+// cluster, through this machine: a host that was away when the others got it. Connections that have
+// died are made again. It must not be called while another method of c runs.
+func (c *Cluster) CopyRevision(ctx context.Context, host, revision string) error {
+	if !slices.Contains(c.staying(), host) {
+		return fmt.Errorf("%s is not a host of the cluster", host)
+	}
+	away, err := c.reach(ctx, c.location.Master, host)
+	switch {
+	case err != nil:
+		return err
+	case len(away) > 0:
+		return away
+	}
+	from, err := c.files(ctx, c.connected[c.location.Master])
+	if err != nil {
+		return err
+	}
+	to, err := c.files(ctx, c.connected[host])
+	if err != nil {
+		return err
+	}
+	return filesync.Copy(ctx, from, to, revision)
+}
+
 // client talks to a host about the files of the cluster.
 func (a *applier) client(ctx context.Context, m *connectedHost) (*filesync.Client, error) {
 	return m.files(ctx, filesync.Identity{Owner: a.request.Owner, Cluster: a.request.Name,

@@ -77,3 +77,40 @@ func TestAPushThatFailsOnOneHost(t *testing.T) {
 		})
 	}
 }
+
+// TestCopyRevision copies a revision to a host that was away when the others got it.
+func TestCopyRevision(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2")
+	dir := t.TempDir()
+	r := f.request("gpu1", "gpu2")
+	r.Files = f.project(dir, "one")
+	r.Project.Revision = r.Files.Revision()
+	if _, err := f.up(r); err != nil {
+		t.Fatal(err)
+	}
+	c, err := infra.Open(t.Context(), infra.Location{Name: "c", Folder: "ml/c", Master: "gpu1",
+		Targets: map[string]remote.Target{"gpu1": {Name: "gpu1"}}}, f.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	f.away["gpu2"] = true
+	two := f.project(dir, "two")
+	if _, left, err := c.Push(t.Context(), two, nil); err != nil || len(left) != 1 {
+		t.Fatalf("left %v, %v", left, err)
+	}
+	if err := c.CopyRevision(t.Context(), "gpu2", two.Revision()); err == nil {
+		t.Error("files were copied to a host that is away")
+	}
+	delete(f.away, "gpu2")
+	if err := c.CopyRevision(t.Context(), "gpu2", two.Revision()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(f.root("gpu2").Releases(), two.Revision())); err != nil {
+		t.Error(err)
+	}
+	if err := c.CopyRevision(t.Context(), "gpu9", two.Revision()); err == nil {
+		t.Error("files were copied to a host that the cluster does not have")
+	}
+}

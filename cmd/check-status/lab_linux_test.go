@@ -46,7 +46,8 @@ func newBed(t *testing.T) *bed {
 			h.Name)
 	}
 	write(t, filepath.Join(home, ".ssh/config"), config)
-	b.write(t, "tasks.yml", "tasks:\n  hello: {command: [echo, hello]}\n")
+	b.write(t, "tasks.yml", "tasks:\n  hello: {command: [echo, hello]}\n"+
+		"  everywhere: {command: [cat, more.txt], each: worker}\n")
 	b.write(t, "more.txt", "one")
 	b.env = append(os.Environ(), "HOME="+home, "SSH_AUTH_SOCK=", "XDG_CACHE_HOME="+
 		filepath.Join(home, ".cache"))
@@ -361,6 +362,11 @@ func (b *bed) away(t *testing.T, master, worker *lab.Host) {
 		t.Errorf("%s, which was away, has %q", worker.Name, text)
 	}
 	b.well(t)
+	stdout, stderr, code := b.run(t, "run-tasks", "everywhere")
+	brought := worker.Name + " is back, and was brought the project's files"
+	if code != 0 || strings.Count(stdout, "a third") != 2 || !strings.Contains(stderr, brought) {
+		t.Errorf("run-tasks everywhere: exit code %d\n%s%s", code, stdout, stderr)
+	}
 	master.Cut(t)
 	b.look(t, func(o site.Overview, code int) bool {
 		return code == 4 && len(o.Hosts) == 3 && !o.Hosts[0].Reached && o.Broker == nil &&

@@ -45,7 +45,7 @@ chmod 755 "$root/usr/bin/nvidia-smi"
 `
 
 // program puts a program into a host's /usr/local/bin until the test ends.
-func program(t *testing.T, h *lab.Host, name, text string) {
+func program(t testing.TB, h *lab.Host, name, text string) {
 	t.Helper()
 	const folder = "/usr/local/bin/"
 	t.Cleanup(func() { h.Exec(t, "rm", folder+name) })
@@ -53,7 +53,7 @@ func program(t *testing.T, h *lab.Host, name, text string) {
 }
 
 // passGPUs has a host's Docker pass GPUs to containers.
-func passGPUs(t *testing.T, h *lab.Host) {
+func passGPUs(t testing.TB, h *lab.Host) {
 	t.Helper()
 	program(t, h, "nvidia-container-runtime-hook", gpuHook)
 	h.Exec(t, "sh", "-ec", `pid=$(pidof dockerd)

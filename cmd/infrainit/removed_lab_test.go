@@ -15,6 +15,16 @@ func TestOutputsOfARemovedWorker(t *testing.T) {
 	p.up(append(p.images(), "-a", p.hosts("anna"), "-r", "ml", "-d", "digits",
 		"--name", "c", "-m", "1", "-w", "2,3")...)
 	p.must("run-tasks", "-q", "test_echo")
+	p.must("run-tasks", "-q", "test_echo")
+	if r := p.must("run-tasks", "rm", "test_echo-2", "--yes"); r.out != "removed test_echo-2\n" ||
+		r.err != "" {
+		t.Errorf("rm: %s%s", r.out, r.err)
+	}
+	for _, h := range p.lab.Hosts {
+		if left := h.Exec(t, "find", root, "-name", "test_echo-2"); left != "" {
+			t.Errorf("%s still has %s", h.Name, left)
+		}
+	}
 	p.up("-f", "-a", "anna@host1,anna@host2", "-w", "2")
 	p.status(0, "only has outputs")
 	for _, id := range []string{"test_echo-1/0", "test_echo-1/1"} {

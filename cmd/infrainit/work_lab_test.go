@@ -24,10 +24,11 @@ type row struct {
 	Metrics                   map[string]any
 }
 
-// rows are the results of a sweep.
-func (p *laptop) rows(sweep string) (all []row) {
+// rows are the results of a sweep. Options are those of run-tasks results.
+func (p *laptop) rows(sweep string, options ...string) (all []row) {
 	p.t.Helper()
-	for line := range strings.Lines(p.must("run-tasks", "results", "--json", sweep).out) {
+	args := slices.Concat([]string{"run-tasks", "results", "--json"}, options, []string{sweep})
+	for line := range strings.Lines(p.must(args...).out) {
 		var r row
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			p.t.Fatalf("%s: %v", line, err)

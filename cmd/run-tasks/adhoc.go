@@ -22,8 +22,7 @@ const manyFiles = 2000
 // adHocFlags are the options of a command after "--".
 func adHocFlags() []cliv2.Flag {
 	return []cliv2.Flag{
-		&cliv2.StringSliceFlag{Name: "metric", Usage: "with a command after --: read the metric " +
-			"`NAME=REGEX` from its output; repeatable"},
+		metricFlag("with a command after --: "),
 		&cliv2.StringFlag{Name: "objective", Usage: "with a command after --: rank tasks by an " +
 			"`OBJECTIVE` such as \"maximize accuracy\""},
 		&cliv2.StringFlag{Name: "as", DefaultText: "equals",
@@ -31,6 +30,25 @@ func adHocFlags() []cliv2.Flag {
 				"env or none"},
 		cli.Switch("yes", "with a command after --: do not ask whether this folder is a project"),
 	}
+}
+
+// metricFlag is the option that names metrics; when says in which case it has an effect.
+func metricFlag(when string) cliv2.Flag {
+	return &cliv2.StringSliceFlag{Name: "metric", Usage: when + "read the metric `NAME=REGEX` " +
+		"from its output; repeatable"}
+}
+
+// readMetrics adds the metrics that options name to those of a command.
+func readMetrics(ctx *cliv2.Context, metrics map[string]string) error {
+	for _, rule := range ctx.StringSlice("metric") {
+		name, pattern, is := strings.Cut(rule, "=")
+		if !is || name == "" {
+			return cli.Wrong("write NAME=REGEX, such as --metric 'loss=loss: ([0-9.]+)'",
+				"--metric %s: a regular expression is missing", rule)
+		}
+		metrics[name] = pattern
+	}
+	return nil
 }
 
 // splitCommand splits off the command after "--", unless a subcommand comes before that.
@@ -72,13 +90,8 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 		return nil, cli.Wrong("write "+strings.Join(definition.Forms, ", "),
 			"--as %s: there is no such form", command.Flags)
 	}
-	for _, rule := range ctx.StringSlice("metric") {
-		name, pattern, is := strings.Cut(rule, "=")
-		if !is || name == "" {
-			return nil, cli.Wrong("write NAME=REGEX, such as --metric 'loss=loss: ([0-9.]+)'",
-				"--metric %s: a regular expression is missing", rule)
-		}
-		command.Metrics[name] = pattern
+	if err := readMetrics(ctx, command.Metrics); err != nil {
+		return nil, err
 	}
 	file, notes, err := definition.OfCommand(command, c.reserved())
 	if err != nil {

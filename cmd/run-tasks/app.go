@@ -70,9 +70,10 @@ func (c *command) app() *cliv2.App {
 func (c *command) commands() []*cliv2.Command {
 	all := []*cliv2.Command{
 		c.listCommand(), c.showCommand(), c.followCommand(), c.waitCommand(), c.logsCommand(),
+		c.execCommand(),
 		c.resultsCommand(), c.fetchCommand(), c.cancelCommand(), c.pauseCommand(),
 		c.resumeCommand(), c.retryCommand(), c.extendCommand(), c.priorityCommand(),
-		c.workersCommand(), c.brokerCommand(), c.testMetricsCommand(), c.initCommand(),
+		c.removeCommand(), c.pruneCommand(), c.workersCommand(), c.brokerCommand(), c.testMetricsCommand(), c.initCommand(),
 		c.monitorCommand(), c.completionCommand(),
 	}
 	for _, one := range all {

@@ -90,7 +90,7 @@ func (c *command) cancel(ctx *cliv2.Context) error {
 	return nil
 }
 
-// agreesToCancel asks whether the newest sweep is meant, which was not named. A sweep that has ended
+// agreesToCancel asks whether a command without a name means the newest sweep. A sweep that has ended
 // is not asked about: it cannot be cancelled.
 func (c *command) agreesToCancel(ctx *cliv2.Context, s api.Sweep) error {
 	if ctx.Bool("yes") || s.State != core.Open && s.State != core.Paused {

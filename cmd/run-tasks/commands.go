@@ -48,18 +48,19 @@ EXAMPLES:
 
 func (c *command) logsCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "logs", ArgsUsage: sweepOrTask, Action: c.logs,
-		Usage: "print the output of a task",
+		Usage: "print the output of a task, or of all tasks of a sweep",
 		Flags: append(locationFlags(),
 			&cliv2.IntFlag{Name: "attempt", DefaultText: "the newest",
 				Usage: "show the output of attempt `N`"},
-			cli.Switch("follow", "keep printing until the task ends", "f")),
-		Description: `The standard error of the task goes to standard error. A sweep of one task needs
-no INDEX.
+			cli.Switch("follow", "keep printing until it ends", "f")),
+		Description: `The standard error of a task goes to standard error. Lines of a sweep begin with
+their task.
 
 EXAMPLES:
    run-tasks logs run_training-1/7
    # keep printing while the task runs
-   run-tasks logs -f run_training-1/7`}
+   run-tasks logs -f run_training-1/7
+   run-tasks logs run_training-1 | grep loss`}
 }
 
 func (c *command) resultsCommand() *cliv2.Command {
@@ -79,6 +80,9 @@ func (c *command) resultsCommand() *cliv2.Command {
 				Usage: "print only tasks that match `EXPR`: 'lr<=0.1 and accuracy>0.9'"},
 			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "print only the first `N` rows"},
 			cli.Switch("reread", "first extract all metrics again, as tasks.yml defines them now"),
+			metricFlag("of a command run after --: "),
+			&cliv2.StringFlag{Name: "objective", Usage: "of a command run after --: rank tasks by " +
+				"an `OBJECTIVE` such as \"maximize accuracy\""},
 			&cliv2.StringFlag{Name: "d", DefaultText: "as at submission",
 				Usage: "with --reread: project `FOLDER`"}),
 		Description: `EXPR compares columns and calculates with them: host in [gpu1, gpu2],
@@ -112,6 +116,8 @@ func (c *command) fetchCommand() *cliv2.Command {
 				Usage: "copy only files that match `PATTERN`; can be repeated"},
 			&cliv2.IntFlag{Name: "top", DefaultText: "all",
 				Usage: "copy only from the best `N` tasks or combinations"},
+			&cliv2.StringFlag{Name: "group-by", DefaultText: "the repeats of the sweep",
+				Usage: "with --top: `none` selects single tasks, not combinations"},
 			&cliv2.StringFlag{Name: "where",
 				Usage: "copy only from tasks that match `EXPR`: 'accuracy>0.9'"},
 			cli.Switch("yes", "copy more than 10 GB without asking", "y"), flagJSON()),
@@ -125,7 +131,8 @@ PATTERN works as in a .gitignore file, relative to the folder of the task:
 '*.pt', /result/best.pt, checkpoints/. Targets of matching links are copied,
 too. Without SWEEP, --top uses the newest sweep with an objective; if several
 definitions have one, name the definition. If parameters.yml has repeat, --top
-selects the N combinations with the best mean, with all their repeats.
+selects the N combinations with the best mean, with all their repeats;
+--group-by none selects the N best tasks.
 
 EXAMPLES:
    # all outputs of the newest sweep

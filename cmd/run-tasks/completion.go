@@ -97,7 +97,7 @@ func (c *command) complete(ctx context.Context, args []string) {
 		words = optionWords(app.Flags)
 	case named == nil:
 		words = c.firstWords(app)
-	case strings.HasPrefix(named.ArgsUsage, "[SWEEP"):
+	case strings.HasPrefix(strings.TrimPrefix(named.ArgsUsage, "["), "SWEEP"):
 		words = c.sweepWords(ctx)
 	case named.Name == "completion":
 		words = []string{"bash", "fish", "zsh"}

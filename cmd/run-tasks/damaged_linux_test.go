@@ -38,6 +38,13 @@ func TestDamage(t *testing.T) {
 	if _, stderr, code := f.run("--local", "-d", "p", "work"); code != 0 {
 		t.Errorf("another sweep: exit code %d: %s", code, stderr)
 	}
+	if stdout, stderr, code := f.run("rm", "work-1", "--yes"); code != 0 ||
+		stdout != "removed work-1\n" {
+		t.Errorf("rm: exit code %d: %s%s", code, stdout, stderr)
+	}
+	if _, err := os.Lstat(f.path("outputs/work-1")); err == nil {
+		t.Error("the outputs of the damaged sweep are still there")
+	}
 }
 
 // A runner ends although its folder has a damaged sweep of a run that was killed.

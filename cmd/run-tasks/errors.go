@@ -40,7 +40,7 @@ func (c *command) problem(err error) error {
 	if unknown, ok := errors.AsType[*store.UnknownSweep](err); ok && unknown.ID == "" {
 		return noSweep()
 	} else if ok {
-		return &cli.Error{Code: cli.Usage, Err: unknown, Remedy: "run-tasks ls lists them"}
+		return &cli.Error{Code: cli.Usage, Err: unknown, Remedy: c.self + " ls lists them"}
 	}
 	if w, ok := errors.AsType[*core.WrongState](err); ok {
 		return &cli.Error{Code: cli.Usage, Err: w}

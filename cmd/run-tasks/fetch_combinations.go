@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	cliv2 "github.com/urfave/cli/v2"
-
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/table"
@@ -20,12 +18,12 @@ type ranking struct {
 	of map[string]bool // by the values of these
 }
 
-// bestCombinations ranks by the mean of the objective over the tasks that --where chooses. Where no
-// value of a combination counts, it has no rank.
-func bestCombinations(work context.Context, ctx *cliv2.Context, src source,
-	s api.Sweep) (best ranking, err error) {
-	q := api.Query{Issued: true, Where: ctx.String("where"), Top: ctx.Int("top")}
-	page, err := src.Groups(work, s.ID, api.GroupQuery{Query: q})
+// bestCombinations ranks by the mean of the objective over the tasks that an expression selects, and
+// returns the first so many. Where no value of a combination counts, it has no rank.
+func bestCombinations(ctx context.Context, src source, s api.Sweep, where string, top int) (
+	best ranking, err error) {
+	q := api.Query{Issued: true, Where: where, Top: top}
+	page, err := src.Groups(ctx, s.ID, api.GroupQuery{Query: q})
 	if e, ok := errors.AsType[*api.Error](err); ok && e.Parameter == "by" {
 		return best, cli.Wrong("--where chooses fewer tasks",
 			"%s has too many combinations to rank them", s.ID)
@@ -95,7 +93,6 @@ func (w fetchPlan) chosen(s api.Sweep, top int, where string) string {
 		text += "; "
 	}
 	return text + fmt.Sprintf("--top is of combinations, ranked by their mean %s over %s, with "+
-		"all "+
-		"their repeats: %s", s.Record.Objective.Metric, strings.Join(s.Record.Repeats(),
+		"all their repeats: %s; --group-by "+noGroups+" is of single tasks", s.Record.Objective.Metric, strings.Join(s.Record.Repeats(),
 		", "), plural(int64(w.tasks()), "task"))
 }

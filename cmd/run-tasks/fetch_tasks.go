@@ -107,8 +107,8 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 	q := api.Query{Issued: true, Where: ctx.String("where"), Top: ctx.Int("top")}
 	isMeant := func(r *table.Row) bool { return !t.isTask || r.Index == t.index }
 	switch ranked := q.Top > 0; {
-	case ranked && len(s.Record.Repeats()) > 0:
-		best, err := bestCombinations(work, ctx, src, s)
+	case ranked && len(s.Record.Repeats()) > 0 && ctx.String("group-by") != noGroups:
+		best, err := bestCombinations(work, src, s, q.Where, q.Top)
 		if err != nil {
 			return w, err
 		}
@@ -117,7 +117,12 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 		isMeant = func(r *table.Row) bool { return table.IsRanked(s.Record.Objective, r) }
 		q.Best = true
 	}
+	pruned := false
 	err = src.Rows(work, s.ID, q, func(r *table.Row) error {
+		if s.Record.Pruned.Has(r.Index) {
+			pruned = pruned || isMeant(r)
+			return nil
+		}
 		if r.Host != "" && isMeant(r) {
 			w.hosts[r.Host] = append(w.hosts[r.Host], r.Index)
 			w.begun[r.Index] = r.Started != nil
@@ -128,6 +133,10 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 		return nil
 	})
 	w.Revisions = slices.Sorted(maps.Keys(revisions))
+	if err == nil && len(w.hosts) == 0 && pruned {
+		return w, cli.Wrong("run-tasks results "+s.ID+" still has their results",
+			"the outputs of the selected tasks of %s were removed", s.ID)
+	}
 	if err == nil && len(w.hosts) == 0 {
 		what := "none of the selected tasks of %s has started"
 		if ctx.Int("top") > 0 {

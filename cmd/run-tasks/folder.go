@@ -80,6 +80,14 @@ func (h *localFolder) explain(err error) error {
 	return err
 }
 
+func (h *localFolder) unusedRevisions(ctx context.Context, without []string) ([]string, error) {
+	return local.UnusedRevisions(ctx, h.reader, without)
+}
+
+func (h *localFolder) dropRevisions(ctx context.Context) (int, error) {
+	return local.DropRevisions(ctx, h.reader)
+}
+
 func (h *localFolder) client() *api.Client { return h.api }
 
 func (*localFolder) accepts(context.Context, string, *definition.File) error { return nil }

@@ -19,8 +19,6 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
-	defer stop()
 	c.waitsForMaster = true
 	src, s, err := c.openSweep(ctx, id, false)
 	if err != nil {
@@ -32,7 +30,15 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	if l.Quiet {
 		fmt.Fprintln(c.stdout, s.ID)
 	}
-	err = c.watch(work, src, api.StartedSweep{Summary: s.Summary}, l)
+	return c.followSweep(ctx.Context, src, s, l)
+}
+
+// followSweep shows a sweep that another process runs, until it ends or an interrupt.
+func (c *command) followSweep(ctx context.Context, src source, s api.Sweep,
+	l display.Options) error {
+	work, stop := cli.Interrupts(ctx, func() { os.Exit(cli.Interrupted) })
+	defer stop()
+	err := c.watch(work, src, api.StartedSweep{Summary: s.Summary}, l)
 	if isInterrupted(work) {
 		c.noteDetached(s.ID)
 		return nil
@@ -40,12 +46,15 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.summarize(ctx.Context, src, s.ID, l, false)
+	return c.summarize(ctx, src, s.ID, l, false)
 }
 
 // watch shows a sweep from the first that is heard of it.
 func (c *command) watch(ctx context.Context, src source, b api.StartedSweep,
 	l display.Options) error {
+	if m, is := src.(*remote); is && m.cluster != nil {
+		defer m.bringFiles(ctx, b.ID)()
+	}
 	var d display.Display
 	told := false
 	err := src.follow(ctx, b, l.Detail(), func(u api.Update) error {

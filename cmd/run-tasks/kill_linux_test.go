@@ -17,7 +17,7 @@ setsid sleep 100 &
 sleep 100
 `
 
-// When both processes of the runner are killed at once, nobody is left who could end the attempts:
+// When both processes of the runner are killed at once, no process is left to end the attempts:
 // the next command that runs anything does.
 func TestKilled(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,6 @@ import (
 	"mlframework/config"
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
-	"mlframework/sweep/fault"
 	"mlframework/sweep/human"
 	"mlframework/sweep/store"
 )
@@ -67,7 +66,7 @@ func (c *command) checkLocation(ctx *cliv2.Context, name string) error {
 	}
 	dir := projectFolder(ctx)
 	if !hasProject(dir) {
-		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {
+		if near := c.nearestCommand(name); near != "" && dir == "." {
 			return nil // a command was meant: who reads the project says so
 		}
 		neither := fmt.Sprintf("there is no %s and no %s in this folder", definition.FileName,

@@ -58,12 +58,22 @@ func (h *localFolder) noOutput(ctx context.Context, id task.ID, path string) err
 		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("the folder of %s no longer exists: %s",
 			id, folder)}
 	}
-	return cli.Wrong("", "%s has printed nothing: there is no %s", id, path)
+	return &cli.Error{Code: cli.Usage, Err: &silent{id, path}}
 }
 
 // began reports whether an attempt of a task has started. If so, the task had a folder.
 func began(t api.Task) bool {
 	return slices.ContainsFunc(t.Attempts, func(a api.Attempt) bool { return a.Started != nil })
+}
+
+// silent is that a task has printed nothing.
+type silent struct {
+	id   task.ID
+	path string // of the file that does not exist
+}
+
+func (s *silent) Error() string {
+	return fmt.Sprintf("%s has printed nothing: there is no %s", s.id, s.path)
 }
 
 // tail copies a file that may not be there yet, may grow, and may be replaced by that of another

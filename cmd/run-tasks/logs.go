@@ -1,6 +1,10 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"time"
 
@@ -8,12 +12,18 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/sweep/api"
 	"mlframework/sweep/task"
 )
 
-// logs is `run-tasks logs`: what a task printed, each stream to its own.
+// logs is `run-tasks logs`: what a task printed, each stream to its own, or what all tasks of a
+// sweep printed.
 func (c *command) logs(ctx *cliv2.Context) error {
 	arg, err := argument(ctx)
+	if err != nil {
+		return err
+	}
+	at, err := parseTarget(arg)
 	if err != nil {
 		return err
 	}
@@ -21,37 +31,71 @@ func (c *command) logs(ctx *cliv2.Context) error {
 		return cli.Wrong("", "--attempt must not be negative")
 	}
 	c.waitsForMaster = ctx.Bool("follow")
-	src, _, t, err := c.openTask(ctx, arg, "logs")
+	src, s, err := c.openSweep(ctx, at.sweep, false)
 	if err != nil {
 		return err
 	}
 	defer src.close()
-	if err := hasAttempt(t, ctx.Int("attempt")); err != nil {
-		return err
+	if !at.isTask && s.Total > 1 {
+		switch {
+		case ctx.IsSet("attempt"):
+			return cli.Wrong(fmt.Sprintf("%s logs --attempt %d %s/0, for example", c.self,
+				ctx.Int("attempt"), s.ID), "--attempt is of one task, and %s has %s", s.ID,
+				plural(s.Total, "task"))
+		}
+		return untilInterrupted(ctx.Context, func(work context.Context) error {
+			return (&sweepLogs{c: c, src: src, sweep: s}).print(work, ctx.Bool("follow"))
+		})
 	}
-	id, err := task.ParseID(t.Row.ID)
+	if !at.isTask {
+		at.index = s.Record.Ranges.At(0)
+	}
+	t, err := src.Task(ctx.Context, s.ID, at.index)
 	if err != nil {
 		return err
 	}
-	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
+	if err := hasAttempt(t, ctx.Int("attempt")); err != nil {
+		return err
+	}
+	return untilInterrupted(ctx.Context, func(work context.Context) error {
+		return logsOf(work, src, t.Row.Host, outputQuery{id: task.ID{Sweep: s.ID, Index: at.index},
+			attempt: ctx.Int("attempt"), follow: ctx.Bool("follow"),
+			stdout: display.Visibly(c.stdout), stderr: display.Visibly(c.stderr)})
+	})
+}
+
+// logsOf prints the output of a task that ran on a host.
+func logsOf(ctx context.Context, src source, host string, q outputQuery) error {
+	err := src.logs(ctx, q)
+	if m, ok := src.(*remote); ok {
+		err = m.hostLogs(ctx, host, q, err)
+	}
+	return err
+}
+
+// isSilent reports whether output cannot be read because the task has printed nothing.
+func isSilent(err error) bool {
+	if _, none := errors.AsType[*silent](err); none {
+		return true
+	}
+	e, refused := errors.AsType[*api.Error](err)
+	return refused && e.Status == http.StatusNotFound
+}
+
+// untilInterrupted runs a command that may be blocked on a pipe that nobody reads: a signal ends it
+// within a second.
+func untilInterrupted(ctx context.Context, run func(context.Context) error) error {
+	work, stop := cli.Interrupts(ctx, func() { os.Exit(cli.Interrupted) })
 	defer stop()
 	ended := make(chan error, 1)
-	go func() {
-		l := outputQuery{id: id, attempt: ctx.Int("attempt"), follow: ctx.Bool("follow"),
-			stdout: display.Visibly(c.stdout), stderr: display.Visibly(c.stderr)}
-		err := src.logs(work, l)
-		if m, ok := src.(*remote); ok {
-			err = m.hostLogs(work, t.Row.Host, l, err)
-		}
-		ended <- err
-	}()
+	go func() { ended <- run(work) }()
 	select {
-	case err = <-ended:
+	case err := <-ended:
 		return err
 	case <-work.Done():
 	}
-	select { // it may be blocked on a pipe that nobody reads
-	case err = <-ended:
+	select {
+	case err := <-ended:
 		return err
 	case <-time.After(time.Second):
 		return cli.Code(cli.Interrupted)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -73,7 +74,7 @@ func (c *command) listJSON(sweeps []core.Summary) error {
 func (c *command) listText(sweeps []core.Summary) error {
 	ranked := slices.ContainsFunc(sweeps, func(s core.Summary) bool { return s.Priority != 0 })
 	some := slices.ContainsFunc(sweeps, func(s core.Summary) bool { return cancelled(s) > 0 })
-	columns := []string{"SWEEP", "STATE", "TASKS", "SUCCEEDED", "FAILED", "SUBMITTED", "TOOK"}
+	columns := []string{"SWEEP", "STATE", "TASKS", "SUCCEEDED", "FAILED", "SUBMITTED", "TOOK", "SIZE"}
 	if some {
 		columns = slices.Insert(columns, 5, "CANCELLED")
 	}
@@ -96,7 +97,7 @@ func (c *command) listText(sweeps []core.Summary) error {
 		}
 		row := []string{s.ID, state, fmt.Sprint(s.Total),
 			fmt.Sprint(s.Counts[task.Succeeded.String()]), fmt.Sprint(failed),
-			s.Submitted.In(timeZone()).Format(time.DateTime), took}
+			dateText(s.Submitted), took, sizeText(s.Bytes)}
 		if some {
 			row = slices.Insert(row, 5, fmt.Sprint(cancelled(s)))
 		}
@@ -105,10 +106,34 @@ func (c *command) listText(sweeps []core.Summary) error {
 		}
 		t.Add(row...)
 	}
+	t.OmitEmpty("SIZE")
 	for _, line := range t.Lines(display.Width(c.stdout)) {
 		fmt.Fprintln(c.stdout, line)
 	}
 	return nil
+}
+
+// recentDates is how old a date is, at most, that is shown with its time of day.
+const recentDates = 180 * 24 * time.Hour
+
+// dateText is a time as ls(1) shows it.
+func dateText(t time.Time) string {
+	if age := time.Since(t); age > recentDates || age < -recentDates {
+		return t.In(timeZone()).Format("Jan _2  2006")
+	}
+	return t.In(timeZone()).Format("Jan _2 15:04")
+}
+
+// sizeText is the size of outputs; "": it is not known.
+func sizeText(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	text := size(bytes)
+	if whole, rest, ok := strings.Cut(text, "."); ok && len(whole) > 1 {
+		text = whole + rest[1:] // the digit is not worth its room
+	}
+	return text
 }
 
 // cancelled returns how many tasks of a sweep were cancelled.

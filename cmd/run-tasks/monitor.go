@@ -112,7 +112,7 @@ func (c *command) monitorFolder(work context.Context, p pages, options []string)
 // keepRunner keeps this process attached to a runner until ctx ends.
 func (c *command) keepRunner(ctx context.Context, attached *localFolder, options []string) {
 	for {
-		attached.attached.Failure(ctx) // its text was printed by whoever runs a sweep
+		attached.attached.Failure(ctx) // the command that runs a sweep has printed it
 		_ = attached.close()           // it was only read
 		if ctx.Err() != nil {
 			return

@@ -3,13 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/human"
 )
 
 // userConfig returns the path of the user's own config.yml; "" if there is no home folder.
@@ -34,7 +38,7 @@ func (p *project) readNotify(at location) error {
 		return &cli.Error{Code: cli.Invalid, Err: errors.New("notify in tasks.yml: command runs " +
 			"on this machine only, and this sweep runs at a master"), Remedy: remedy}
 	case p.notify != nil:
-		return nil
+		return p.checkNotify("notify in tasks.yml")
 	}
 	file := userConfig()
 	if file == "" {
@@ -46,19 +50,47 @@ func (p *project) readNotify(at location) error {
 			"nobody is told of this sweep; "+remedy)
 		return nil
 	}
-	p.notify = n
-	return err
+	if p.notify = n; err != nil {
+		return err
+	}
+	return p.checkNotify("notify in " + file)
 }
 
-// showNotices prints who was told of a sweep, and when.
-func (c *command) showNotices(r core.Record) {
-	if r.Notify == nil {
-		return
+// checkNotify refuses a command of a notification that does not exist: it would fail at the end of
+// the sweep only. It runs in the project's folder.
+func (p *project) checkNotify(where string) error {
+	if p.notify == nil || len(p.notify.Command) == 0 {
+		return nil
 	}
-	if len(r.Notices) == 0 {
+	name := p.notify.Command[0]
+	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+		name = filepath.Join(p.dir, name)
+	}
+	_, err := exec.LookPath(name)
+	switch {
+	case err == nil || errors.Is(err, exec.ErrDot):
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("%s: %s is not executable", where,
+			p.notify.Command[0]), Remedy: "chmod +x " + human.CommandLine([]string{name})}
+	}
+	return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("%s: there is no program %s", where,
+		p.notify.Command[0]), Remedy: "check its spelling; a path is relative to the project's folder"}
+}
+
+// showNotices prints who was told of a sweep, and when, and what runs at its end.
+func (c *command) showNotices(r core.Record) {
+	if r.Notify != nil && len(r.Notices) == 0 {
 		c.field("notify", r.Notify.Target())
 	}
+	if r.After != "" {
+		c.field("on-end", "of "+r.After)
+	}
 	for _, n := range r.Notices {
+		if n.Event == core.OnEndNotice {
+			c.field("on-end", onEndText(n))
+			continue
+		}
 		text := fmt.Sprintf("%s: %s", n.Event, r.Notify.Target())
 		switch {
 		case n.Error != "":
@@ -70,4 +102,15 @@ func (c *command) showNotices(r core.Record) {
 		}
 		c.field("notify", text)
 	}
+}
+
+// onEndText is what became of the command that runs at the end of a sweep.
+func onEndText(n core.Notice) string {
+	switch {
+	case n.Error != "":
+		return "not submitted: " + n.Error
+	case n.Pending():
+		return "being submitted"
+	}
+	return n.Sweep
 }

@@ -93,3 +93,28 @@ func TestNotifyAfterAKill(t *testing.T) {
 		t.Errorf("%d messages came", n)
 	}
 }
+
+// What runs at the end of a sweep is submitted once, and runs again after a kill, with the same
+// ON_END_ID.
+func TestOnEndAfterAKill(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", "exit 0\n")
+	f.write("p/tasks.yml", "tasks:\n  work:\n    command: [\"true\"]\n"+
+		"    on-end: {run: [sh, -c, 'echo $ON_END_ID >> "+f.path("ends")+"; until test -e "+
+		f.path("go")+"; do sleep 0.1; done']}\n")
+	m := f.master()
+	f.start(nil, "--master", "m.sock", "-d", "p", "work").ends(0)
+	eventually(t, deadline, "it runs", func() bool { return len(f.lines("ends")) == 1 })
+	m.kill()
+	f.master()
+	eventually(t, deadline, "it runs again", func() bool { return len(f.lines("ends")) == 2 })
+	f.write("go", "")
+	f.start(nil, "--master", "m.sock", "wait", "on-end-1").ends(0)
+	ends := f.lines("ends")
+	if ends[0] != ends[1] || !strings.HasPrefix(ends[0], "work-1@") {
+		t.Errorf("the ends are %q", ends)
+	}
+	if list, _, _ := f.run("--master", "m.sock", "ls"); strings.Count(list, "on-end-") != 1 {
+		t.Errorf("the end was submitted more than once:\n%s", list)
+	}
+}

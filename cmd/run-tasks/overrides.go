@@ -68,7 +68,7 @@ func strayAfter(ctx *cliv2.Context, name, arg string) error {
 	}
 	if slices.ContainsFunc(ctx.App.Flags, isOption) {
 		meant = typed([]string{arg, "--" + name})
-	} else if near := fault.Nearest(name, commands); near != "" {
+	} else if near := nearestOf(name, commands); near != "" {
 		meant = typed([]string{near, arg})
 	} else {
 		if _, err := exec.LookPath(name); err == nil {

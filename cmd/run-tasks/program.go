@@ -22,12 +22,25 @@ import (
 func (p *project) checkProgram(at location) error {
 	w, found := p.missingProgram(at)
 	switch {
-	case !found:
+	case !found && p.task.OnEnd == nil:
 		return nil
+	case !found:
+		return p.checkOnEnd(at)
 	case p.typed:
 		return cli.Wrong(w.Remedy, "%s", w.Text)
 	}
 	return fault.List{p.placed(w)}
+}
+
+// checkOnEnd refuses a new sweep if what is to run at its end does not exist.
+func (p *project) checkOnEnd(at location) error {
+	end := *p
+	end.task.Command = p.task.OnEnd.Run
+	if w, found := end.missingProgram(at); found {
+		return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("%s: tasks.%s.on-end: %s",
+			definition.FileName, p.task.Name, w.Text), Remedy: w.Remedy}
+	}
+	return nil
 }
 
 // missingProgram returns what is wrong with the command if its program or its script does not
@@ -47,8 +60,11 @@ func (p *project) missingProgram(at location) (w argv.Problem, found bool) {
 				Remedy: "check its spelling, or name it with its path"}
 			if near := fault.Nearest(name, programs()); near != "" && len(name) > 3 {
 				w.Remedy = "did you mean " + near + "?"
-			} else if exists(filepath.Join(p.dir, p.task.Workdir, name)) {
+			} else if info, err := os.Stat(filepath.Join(p.dir, p.task.Workdir, name)); err == nil {
 				w.Remedy = "for the file in the project write ./" + name
+				if path.Ext(name) == ".py" && info.Mode()&0o111 == 0 {
+					w.Remedy = "to run the script: python3 " + name
+				}
 			}
 			return w, true
 		}
@@ -74,6 +90,11 @@ func (p *project) missingFile(at location, i int) (w argv.Problem, found bool) {
 		return w, at == inFolder && !exists(name)
 	}
 	inProject := path.Join(p.task.Workdir, name)
+	if strings.HasPrefix(inProject, "../") {
+		w.Text = name + " is outside the project's folder, and tasks do not get it"
+		w.Remedy = "run it from the folder that holds it, or name that with -d"
+		return w, true
+	}
 	file := filepath.Join(p.dir, filepath.FromSlash(inProject))
 	if exists(file) || linked(p.record("").Recipe, inProject) {
 		return w, false

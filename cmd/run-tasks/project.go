@@ -37,7 +37,7 @@ type project struct {
 	change space.Change // of the command line to the parameters file
 	limit  int64        // of the missing points, those that run; 0: all
 	config []byte       // the file that takes the parameters
-	notify *task.Notify // nil: nobody
+	notify *task.Notify // nil: no notifications
 	notes  []string     // for the user to read before anything runs
 	files  *projects.Manifest
 	typed  bool // a command line, without a tasks.yml
@@ -159,7 +159,7 @@ func (p *project) noteObjective() {
 func (c *command) tasksFileFaults(dir, name string, change space.Change, err error) error {
 	if _, none := os.Stat(filepath.Join(dir, definition.FileName)); errors.Is(none,
 		fs.ErrNotExist) {
-		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {
+		if near := c.nearestCommand(name); near != "" && dir == "." {
 			return cli.Wrong("did you mean `run-tasks "+near+"`?",
 				"unknown command %q, and there is no %s here", name, definition.FileName)
 		}
@@ -183,10 +183,26 @@ func (c *command) unknownTask(err error) error {
 		return err
 	}
 	e := &cli.Error{Code: cli.Usage, Err: err}
-	if near := fault.Nearest(unknown.Name, c.reserved()); near != "" && unknown.Nearest == "" {
+	if near := c.nearestCommand(unknown.Name); near != "" && unknown.Nearest == "" {
 		e.Remedy = "did you mean the command `run-tasks " + near + "`?"
 	}
 	return e
+}
+
+// synonyms are what other programs call commands of this one.
+var synonyms = map[string]string{"list": "ls", "ps": "ls", "status": "show", "stop": "cancel",
+	"kill": "cancel", "attach": "follow", "watch": "follow", "tail": "logs -f", "output": "logs",
+	"delete": "rm", "remove": "rm", "shell": "exec", "ssh": "exec", "download": "fetch",
+	"best": "results", "dashboard": "monitor", "ui": "monitor", "rerun": "retry"}
+
+// nearestCommand returns the command that a name may mean; "" if there is none.
+func (c *command) nearestCommand(name string) string { return nearestOf(name, c.reserved()) }
+
+func nearestOf(name string, commands []string) string {
+	if meant, known := synonyms[name]; known {
+		return meant
+	}
+	return fault.Nearest(name, commands)
 }
 
 // readParameters reads the space; dir is the project's folder as the user wrote it.
@@ -240,8 +256,8 @@ func (p *project) unchangeable(words []string) error {
 			", runs combinations", "%s runs once on every worker (each: worker), without "+
 			"parameters: %s has nothing to change", p.task.Name, words[0])
 	}
-	return cli.Wrong("name one in tasks.yml, such as parameters: "+usualParameters+", or run it "+
-		"without "+typed(words),
+	return cli.Wrong("name one in tasks.yml, such as parameters: "+usualParameters+"; --repeat 10 "+
+		"alone needs none",
 		"%s has no parameters file that %s could change", p.task.Name, words[0])
 }
 
@@ -253,6 +269,7 @@ func (p *project) record(revision string) core.Record {
 		CommandLine: p.typed, EachWorker: t.EachWorker,
 		Retry: t.Retry, MaxFailures: int64(t.MaxFailures), KeepGoing: t.KeepGoing,
 		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters, Notify: p.notify,
+		OnEnd: t.OnEnd,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,
 			File: t.File, Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy,

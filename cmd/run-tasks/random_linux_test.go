@@ -180,7 +180,7 @@ func (x *storm) next() {
 				return p.PID == guard || p.PID == executor
 			})
 		})
-		if fault.What != "both killed" { // else nobody is left who could end the attempts
+		if fault.What != "both killed" { // else no process is left to end the attempts
 			x.dead(10 * time.Second)
 		}
 	} else {

@@ -155,6 +155,43 @@ func (m *remote) copy(ctx context.Context, l outputQuery, stderr bool, to io.Wri
 		Follow: l.follow}, to)
 }
 
+// unusedRevisions is empty: which revisions hosts have, only their removal tells.
+func (*remote) unusedRevisions(context.Context, []string) ([]string, error) { return nil, nil }
+
+// freshRevision is how old a revision on a host is, at most, that stays: a sweep of it may be about
+// to be submitted.
+const freshRevision = 10 * time.Minute
+
+// dropRevisions removes revisions from the hosts that are reached. That it cannot is noted, and no
+// failure.
+func (m *remote) dropRevisions(ctx context.Context) (n int, err error) {
+	if m.cluster == nil {
+		return 0, nil
+	}
+	keep, err := m.cluster.site.Infra.Control.Revisions(ctx, m.cluster.Dial())
+	if err != nil {
+		return 0, err
+	}
+	all, err := m.Sweeps(ctx, "", 0)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range all {
+		keep = append(keep, s.Revision)
+	}
+	gone, err := m.cluster.Prune(ctx, keep, freshRevision)
+	if err != nil {
+		m.messages.Note(fmt.Sprintf("old revisions were not removed from all hosts: %v", err))
+	}
+	names := map[string]bool{}
+	for _, host := range gone {
+		for _, r := range host.Revisions {
+			names[r.Name] = true
+		}
+	}
+	return len(names), nil
+}
+
 func (m *remote) client() *api.Client { return m.Client }
 
 // accepts compares the workers of a cluster; those of a master that is reached by its socket run as
@@ -210,7 +247,18 @@ func (m *remote) ready(ctx context.Context) error {
 // take brings the files of a project to where the workers of the master find them.
 func (m *remote) take(ctx context.Context, dir string) (*projects.Manifest, error) {
 	if m.cluster != nil {
-		return m.cluster.bring(ctx, dir)
+		files, err := m.cluster.bring(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		printer := m.cluster.site.Printer
+		if err := m.bringLacked(ctx, files.Revision(), func(host string, took time.Duration) {
+			printer.Did(host, "bring the project's files", took)
+		}); err != nil {
+			printer.Warn("", "a host lacks the project's files, and gets no tasks that need them: "+
+				err.Error())
+		}
+		return files, nil
 	}
 	b, err := m.Broker(ctx)
 	if err != nil {

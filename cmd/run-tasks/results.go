@@ -39,7 +39,7 @@ func (c *command) results(ctx *cliv2.Context) error {
 		return err
 	}
 	defer src.close()
-	if ctx.Bool("reread") {
+	if ctx.Bool("reread") || namesMetrics(ctx) {
 		if err := c.reread(ctx, src, s); err != nil {
 			return err
 		}

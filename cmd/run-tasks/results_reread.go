@@ -20,11 +20,10 @@ import (
 
 // rereading reads the metrics of a sweep's tasks again, by what tasks.yml says now.
 type rereading struct {
-	c       *command
-	src     source
-	sweep   api.Sweep
-	with    api.Reread
-	project *project
+	c     *command
+	src   source
+	sweep api.Sweep
+	with  api.Reread
 
 	read, changed int64
 	kept          []keptMetrics // tasks of which nothing could be read
@@ -91,21 +90,12 @@ func (m incompleteMetric) String() string {
 
 // reread reads the metrics of a sweep again and stores them. Nothing runs.
 func (c *command) reread(ctx *cliv2.Context, src source, s api.Sweep) error {
-	dir := ctx.String("d")
-	if dir == "" {
-		dir = s.Project
-	}
-	file, _, err := definition.Load(dir, c.reserved())
+	rules, objective, err := c.newRules(ctx, s)
 	if err != nil {
 		return err
 	}
-	t, err := file.Task(s.Definition)
-	if err != nil {
-		return &cli.Error{Code: cli.Usage, Err: err}
-	}
-	r := &rereading{c: c, src: src, sweep: s, project: &project{dir: dir, file: file, task: t}}
-	now := r.project.record(s.Revision)
-	r.with.Metrics, r.with.Objective = append([]metric.Rule{}, now.Recipe.Metrics...), now.Objective
+	r := &rereading{c: c, src: src, sweep: s,
+		with: api.Reread{Metrics: rules, Objective: objective}}
 	if err := r.all(ctx.Context); err != nil {
 		if r.stored {
 			fmt.Fprintln(c.stderr, "WARNING: "+r.unfinished())
@@ -126,6 +116,12 @@ func (c *command) reread(ctx *cliv2.Context, src source, s api.Sweep) error {
 	}
 	if n := r.earlier(); n > 0 {
 		again := []string{"results", "--reread", s.ID}
+		for _, rule := range ctx.StringSlice("metric") {
+			again = append(again, "--metric", rule)
+		}
+		if objective := ctx.String("objective"); objective != "" {
+			again = append(again, "--objective", objective)
+		}
 		if dir := ctx.String("d"); dir != "" {
 			again = append(again, "-d", dir)
 		}
@@ -135,6 +131,71 @@ func (c *command) reread(ctx *cliv2.Context, src source, s api.Sweep) error {
 			human.CommandLine(again))
 	}
 	return nil
+}
+
+// newRules returns the metrics and the objective that a sweep is to have: those of tasks.yml, or for
+// a command that was typed, those it has with the ones that options name.
+func (c *command) newRules(ctx *cliv2.Context, s api.Sweep) ([]metric.Rule, metric.Objective,
+	error) {
+	named := namesMetrics(ctx)
+	switch {
+	case s.Record.CommandLine && !named:
+		return nil, metric.Objective{}, cli.Wrong("name a metric: "+rereadExample(c.self, s.ID),
+			"%s was started with a command, and has no tasks.yml that defines metrics", s.ID)
+	case s.Record.CommandLine:
+		return commandRules(ctx, s, c.reserved())
+	case named:
+		return nil, metric.Objective{}, cli.Wrong("define the metrics and the objective there",
+			"--metric and --objective have no effect on %s, whose metrics are defined in tasks.yml",
+			s.ID)
+	}
+	dir := ctx.String("d")
+	if dir == "" {
+		dir = s.Project
+	}
+	file, _, err := definition.Load(dir, c.reserved())
+	if err != nil {
+		return nil, metric.Objective{}, err
+	}
+	t, err := file.Task(s.Definition)
+	if err != nil {
+		return nil, metric.Objective{}, &cli.Error{Code: cli.Usage, Err: err}
+	}
+	now := (&project{dir: dir, file: file, task: t}).record(s.Revision)
+	return append([]metric.Rule{}, now.Recipe.Metrics...), now.Objective, nil
+}
+
+// namesMetrics reports whether options name metrics or an objective.
+func namesMetrics(ctx *cliv2.Context) bool { return ctx.IsSet("metric") || ctx.IsSet("objective") }
+
+// commandRules returns the rules of a sweep of a typed command, with those that options name.
+func commandRules(ctx *cliv2.Context, s api.Sweep, reserved []string) (rules []metric.Rule,
+	objective metric.Objective, err error) {
+	command := definition.Command{Argv: s.Record.Recipe.Command, Flags: "none",
+		Objective: ctx.String("objective"), Metrics: map[string]string{}}
+	if err := readMetrics(ctx, command.Metrics); err != nil {
+		return nil, objective, err
+	}
+	file, _, err := definition.OfCommand(command, reserved)
+	if err != nil {
+		return nil, objective, &cli.Error{Code: cli.Usage, Err: err}
+	}
+	now := (&project{file: file, task: file.Tasks[0]}).record(s.Revision)
+	rules = append(rules, now.Recipe.Metrics...)
+	for _, had := range s.Record.Recipe.Metrics {
+		if _, replaced := command.Metrics[had.Name]; !replaced {
+			rules = append(rules, had)
+		}
+	}
+	if objective = s.Record.Objective; command.Objective != "" {
+		objective = now.Objective
+	}
+	return rules, objective, nil
+}
+
+// rereadExample is a command that reads a metric of a sweep whose command was typed.
+func rereadExample(self, sweep string) string {
+	return self + " results --metric 'loss=loss: ([0-9.]+)' " + sweep
 }
 
 // unfinished says how a sweep stands after an error, once the new rules are stored.
@@ -243,12 +304,20 @@ func (r *rereading) lost() error {
 				Err: fmt.Errorf("%s: found no value for metric %s, although %s %s one; nothing "+
 					"was changed", r.sweep.ID, name, plural(n, "task"),
 					pick(int(n), "has", "have")),
-				Remedy: fmt.Sprintf("correct '%s' in tasks.yml, or remove %s from its metrics to "+
-					"drop the values",
-					cli.Visible(cmp.Or(rule.Pattern, rule.File)), name)}
+				Remedy: r.correct(rule)}
 		}
 	}
 	return nil
+}
+
+// correct tells how to correct a rule that finds no value.
+func (r *rereading) correct(rule metric.Rule) string {
+	text := "correct '" + cli.Visible(cmp.Or(rule.Pattern, rule.File)) + "'"
+	if r.sweep.Record.CommandLine {
+		return text
+	}
+	return text + " in tasks.yml, or remove " + cli.Visible(rule.Name) + " from its metrics to " +
+		"drop the values"
 }
 
 // endedTask is a task that has ended.

@@ -30,12 +30,14 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		return cli.Wrong("run-tasks -- python3 train.py lr=0.1,0.01", "after -- a program comes "+
 			"first, not %s", c.argv[0])
 	case c.argv != nil:
-	case name == "" && ctx.NumFlags() == 0:
-		_ = cliv2.ShowAppHelp(ctx)
-		return cli.Code(cli.Usage)
+	case name == "" && ctx.NumFlags() == 0 && len(change.Set) == 0:
+		return c.overview(ctx)
 	case name == "":
-		return cli.Wrong("run-tasks [-d FOLDER] NAME, a task definition of FOLDER/tasks.yml",
-			"missing argument: NAME")
+		if name, err = c.onlyDefinition(ctx); err != nil {
+			return err
+		}
+	}
+	switch {
 	case ctx.Bool("all") && !ctx.Bool("dry-run"):
 		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway",
 			"--all requires --dry-run")

@@ -231,7 +231,7 @@ func TestLeavesAfterLog(t *testing.T) {
 	f.over()
 }
 
-// What the runner logs while nobody is attached is in its log, and not kept for who comes next.
+// What the runner logs while no client is attached is in its log only: the next client does not get it.
 func TestLogWithoutClients(t *testing.T) {
 	t.Parallel()
 	f := newPair(t)

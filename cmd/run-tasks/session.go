@@ -74,7 +74,7 @@ func (c *command) run(ctx *cliv2.Context, m *remote, l launch) error {
 	}
 	work, stop := cli.Interrupts(ctx.Context, s.leave)
 	defer stop()
-	return s.on(work, m, nil)
+	return s.on(work, m, func(b api.StartedSweep) { s.noteGPUsOf(work, m, b) })
 }
 
 // inFolder has the launch run by the runner of this folder.
@@ -230,7 +230,7 @@ func (s *session) show(work, life context.Context, at source, b api.StartedSweep
 	return interrupted, err
 }
 
-// watchOrWait shows the sweep, and once nobody reads standard output any more, as after
+// watchOrWait shows the sweep, and once standard output has no reader any more, as after
 // `run-tasks NAME | head`, only waits for it.
 func (s *session) watchOrWait(ctx context.Context, at source, b api.StartedSweep) error {
 	err := s.watch(ctx, at, b, s.look)

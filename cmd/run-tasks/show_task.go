@@ -36,6 +36,15 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		state += pick(len(text)+1, "", ": ") + text
 	}
 	c.field("state", state)
+	if t.Row.State == task.Pending.String() && s.Record.Recipe.Needs.GPUs.Count > 0 {
+		busy, err := busyGPUs(ctx, src)
+		if err != nil {
+			return err
+		}
+		for _, text := range busy {
+			c.field("", text)
+		}
+	}
 	c.field("command", human.CommandLine(t.Row.Argv))
 	if len(g.shown) > 0 {
 		c.field("env", variables(g.shown))

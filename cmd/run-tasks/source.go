@@ -24,6 +24,7 @@ type queries interface {
 	Results(ctx context.Context, id string, q api.Query, f api.Format, w io.Writer) error
 	Groups(ctx context.Context, id string, q api.GroupQuery) (api.GroupPage, error)
 	Failures(ctx context.Context, id string) (api.Failures, error)
+	Size(ctx context.Context, id string, tasks core.Ranges) (int64, error)
 	Missing(ctx context.Context, r core.Record, code string, same ...string) (api.Missing, error)
 }
 
@@ -42,6 +43,12 @@ type source interface {
 		tasks []endedTask) ([]api.MeasuredTask, error)
 	// folder is where the files of a sweep lie on this machine; "" when they do not.
 	folder(sweep string) string
+	// unusedRevisions lists the copies of the project's code that only the named sweeps need, or
+	// none, and that dropRevisions removes when these are gone.
+	unusedRevisions(ctx context.Context, without []string) ([]string, error)
+	// dropRevisions removes the copies of the project's code that no sweep needs, and returns how
+	// many.
+	dropRevisions(ctx context.Context) (int, error)
 	close() error
 }
 

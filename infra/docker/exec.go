@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -19,6 +20,13 @@ type Command struct {
 	User string   // "": the container's
 	Env  []string // more than the container's
 	Dir  string   // "": the container's
+	TTY  *TTY     // nil: it has no terminal
+}
+
+// TTY is the terminal of a command. Its output comes by stdout alone.
+type TTY struct {
+	Size    func() (height, width int) // in characters, as it is now
+	Resized <-chan os.Signal           // gets something when the size has changed
 }
 
 // pollFirst and pollMost are the pauses in asking for the end of a program whose output has ended:
@@ -30,7 +38,8 @@ const pollFirst, pollMost = 2 * time.Millisecond, 200 * time.Millisecond
 // writers discard.
 //
 // It reads stdin to its end, or up to the first piece that nobody takes any more: hand it something
-// that ends by itself. When the context ends, Exec does; the program loses its standard streams and
+// that ends by itself. With a terminal it returns when the program has ended, and may still read a
+// piece of stdin. When the context ends, Exec does; the program loses its standard streams and
 // is not killed, which Docker has no call for. Faults: NotFound, Conflict (the container does not
 // run).
 func (e *Engine) Exec(ctx context.Context, name string, c Command, stdin io.Reader, stdout,
@@ -51,9 +60,17 @@ func (e *Engine) Exec(ctx context.Context, name string, c Command, stdin io.Read
 	if stderr == nil {
 		stderr = io.Discard
 	}
-	err = demultiplex(stdout, stderr, untilReset{conn.Reader})
-	conn.Close() // so that nothing more is sent
-	feeding := <-sent
+	var feeding error
+	if c.TTY != nil {
+		resizing, stop := context.WithCancel(ctx)
+		go e.resize(resizing, id, c.TTY)
+		_, err = io.Copy(stdout, untilReset{conn.Reader})
+		stop()
+	} else {
+		err = demultiplex(stdout, stderr, untilReset{conn.Reader})
+		conn.Close() // so that nothing more is sent
+		feeding = <-sent
+	}
 	switch {
 	case ctx.Err() != nil:
 		return 0, e.fail(op, ctx.Err())
@@ -113,13 +130,17 @@ func (e *Engine) attach(ctx context.Context, guard *abort, name string, c Comman
 	conn types.HijackedResponse, err error) {
 	made, err := e.api.ContainerExecCreate(ctx, name, container.ExecOptions{
 		Cmd: c.Argv, User: c.User, Env: c.Env, WorkingDir: c.Dir,
-		AttachStdin: true, AttachStdout: true, AttachStderr: true,
+		AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: c.TTY != nil,
 	})
 	if err != nil {
 		return "", conn, err
 	}
-	conn, err = e.api.ContainerExecAttach(context.WithValue(ctx, abortKey{}, guard), made.ID,
-		container.ExecAttachOptions{})
+	begin := container.ExecAttachOptions{Tty: c.TTY != nil}
+	if c.TTY != nil {
+		height, width := c.TTY.Size()
+		begin.ConsoleSize = &[2]uint{uint(height), uint(width)}
+	}
+	conn, err = e.api.ContainerExecAttach(context.WithValue(ctx, abortKey{}, guard), made.ID, begin)
 	if err != nil {
 		guard.release()
 		if ctx.Err() != nil {
@@ -127,6 +148,20 @@ func (e *Engine) attach(ctx context.Context, guard *abort, name string, c Comman
 		}
 	}
 	return made.ID, conn, err
+}
+
+// resize tells a command of the size of its terminal, until ctx ends.
+func (e *Engine) resize(ctx context.Context, id string, t *TTY) {
+	for {
+		select {
+		case <-t.Resized:
+		case <-ctx.Done():
+			return
+		}
+		height, width := t.Size()
+		_ = e.api.ContainerExecResize(ctx, id, container.ResizeOptions{
+			Height: uint(height), Width: uint(width)}) // the program may have ended
+	}
 }
 
 // exit waits for the end of a command and gives its exit code. There is no call that waits.

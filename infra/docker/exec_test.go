@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -42,6 +44,18 @@ func TestExec(t *testing.T) {
 	if code, err := e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "deaf"}},
 		bytes.NewReader(in), nil, nil); err != nil || code != 0 {
 		t.Errorf("exit code %d, %v", code, err)
+	}
+	// With a terminal, output comes by one stream, and stdin need not end.
+	out.Reset()
+	stdin, w := io.Pipe()
+	defer w.Close()
+	resized := make(chan os.Signal, 1)
+	resized <- os.Interrupt
+	code, err = e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "exit", "9"},
+		TTY: &docker.TTY{Size: func() (int, int) { return 24, 80 }, Resized: resized}}, stdin, &out,
+		nil)
+	if err != nil || code != 9 || out.String() != "ends with 9\r\n" {
+		t.Errorf("exit code %d, %v: %q", code, err, out.String())
 	}
 	out.Reset()
 	code, err = e.Exec(ctx, c, docker.Command{Argv: []string{"/missing"}}, nil, &out, &out)

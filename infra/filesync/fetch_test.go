@@ -649,3 +649,30 @@ func TestAFolderThatCannotBeListed(t *testing.T) {
 		t.Errorf("%v, skipped %v", got, done.Skipped)
 	}
 }
+
+// Who copies outputs holds a shared lock on the sweep's folder, and who removes them an exclusive
+// one.
+func TestFetchAndRemoval(t *testing.T) {
+	t.Parallel()
+	root, outputs := hostWith(t, map[string]string{"0/big": strings.Repeat("b", 64<<20)})
+	folder, err := os.Open(outputs)
+	must(t, err)
+	defer folder.Close()
+	lock := func(how int) error { return syscall.Flock(int(folder.Fd()), syscall.LOCK_EX|how) }
+	locked := false
+	_, err = connect(t, root).Fetch(t.Context(), filesync.FetchOptions{Sweep: "run-1",
+		Tasks: []int64{0}, Dir: t.TempDir(), Progress: func(p filesync.Progress) {
+			if p.Bytes < p.OfBytes/2 && errors.Is(lock(syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+				locked = true
+			}
+		}})
+	must(t, err)
+	if !locked {
+		t.Error("the outputs could be removed while they were copied")
+	}
+	must(t, lock(0))
+	if _, err := fetch(t, root, t.TempDir(), 0); err == nil || !strings.Contains(err.Error(),
+		"the outputs of run-1 are being removed") {
+		t.Errorf("fetched while they are removed: %v", err)
+	}
+}

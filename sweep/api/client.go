@@ -43,8 +43,8 @@ type Client struct {
 	// Repeat is how long a write is retried, under its idempotency key, when the connection to the
 	// master was lost meanwhile: as long as a restart of the master may take; 0: a second.
 	Repeat time.Duration
-	// OnDisconnect, when set, makes reads retry until a silent master answers; it is called as
-	// FollowOptions says. If it is nil, they fail.
+	// OnDisconnect, when set, makes reads retry until a silent master answers, and for Repeat where
+	// none answers on its host; it is called as FollowOptions says. If it is nil, they fail.
 	OnDisconnect func(why error) (end bool)
 
 	// Attachment is the id of the attachment that sweeps stop with which this client starts or
@@ -148,8 +148,13 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 // open sends a read and returns the body of its answer.
 func (c *Client) open(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
 	var body io.ReadCloser
-	silent := func(err error) bool { return errors.Is(err, ErrSilent) }
-	err := retryTransient(ctx, c.OnDisconnect, silent, func(here func()) error {
+	begun := time.Now()
+	transient := func(err error) bool {
+		_, none := errors.AsType[*Unreachable](err)
+		return errors.Is(err, ErrSilent) ||
+			!none && isTransient(err) && time.Since(begun) < c.Repeat // it may be starting
+	}
+	err := retryTransient(ctx, c.OnDisconnect, transient, func(here func()) error {
 		answer, err := c.once(ctx, http.MethodGet, path, query, nil, "")
 		if err == nil {
 			here()

@@ -36,6 +36,7 @@ type activeSweep struct {
 	rewritten bool   // the record is not in the store as it is
 	code      string // as in SweepRows
 	ranked    bool   // likewise
+	removed   bool   // it is removed in this step
 
 	dueAt time.Time     // of its earliest entry in Core.due; zero: there is none
 	turn  *list.Element // where it waits for its turn; nil: it has nothing to place now
@@ -142,7 +143,9 @@ func (c *Core) drop(a *activeSweep) {
 	at, _ := slices.BinarySearchFunc(c.inOrder, a, serially)
 	c.inOrder = slices.Delete(c.inOrder, at, at+1)
 	c.countNeeds(a, -1)
-	delete(c.memory.Environs, id)
+	if !a.record.AwaitsOnEnd() { // else its OnEnd inherits it
+		delete(c.memory.Environs, id)
+	}
 	c.missing.ended(id, a.ledger.head.Ended)
 }
 

@@ -49,7 +49,8 @@ func (c *Core) whyBlocked(name string, a *activeSweep) string {
 	switch s, never := c.view(w), w.neverFits(n); {
 	case w.available() && w.lacks(a):
 		return fmt.Sprintf("waits for worker %s, which lacks the files of revision %s: "+
-			"infrainit -f brings them", name, human.Truncate(a.record.Recipe.Revision))
+			"run-tasks follow and infrainit -f bring them", name,
+			human.Truncate(a.record.Recipe.Revision))
 	case w.available() && never != "":
 		return fmt.Sprintf("waits for %s on worker %s, which has %s", NeedsText(n.Needs), name,
 			never)

@@ -303,3 +303,29 @@ func TestLoad(t *testing.T) {
 		}
 	}
 }
+
+// The outputs of a sweep are as large as those of its tasks were when their attempts ended last. An
+// attempt of which that is not known changes nothing.
+func TestSizeOfOutputs(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{Retry: task.Retry{Error: 2}}, 2)
+	b.place(2, "w")
+	left := func(index int64, class task.Class, bytes int64) {
+		b.event(task.StartedEvent, index, nil)
+		b.event(task.EndedEvent, index, &task.Outcome{Class: class, Left: bytes})
+	}
+	left(0, task.Success, 1000)
+	left(1, task.Error, 500)
+	if h := b.Head(); h.Bytes != 1500 {
+		t.Errorf("%d bytes", h.Bytes)
+	}
+	b.Ledger = b.store.ledger() // the master is started again
+	for _, bytes := range []int64{700, 0} {
+		b.Place(core.Offer{Worker: "w", Tasks: 1}, at(1000))
+		b.keep()
+		left(1, task.Error, bytes)
+	}
+	if h, row := b.Head(), b.store.rows[1]; h.Bytes != 1700 || row.Bytes != 700 {
+		t.Errorf("after other attempts: %d bytes, and the task has %d", h.Bytes, row.Bytes)
+	}
+}

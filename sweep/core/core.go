@@ -195,8 +195,13 @@ func (c *Core) finish() Output {
 	return out
 }
 
-// collectRows notes what changed about a sweep. One that has ended is dropped.
+// collectRows notes what changed about a sweep. One that has ended or was removed is
+// dropped.
 func (c *Core) collectRows(a *activeSweep) {
+	if a.removed {
+		c.drop(a)
+		return
+	}
 	c.addNotices(a)
 	changes := a.ledger.TakeChanges()
 	c.orders = append(c.orders, changes.Controls...)

@@ -115,3 +115,11 @@ func finished(h Head) error {
 	}
 	return e
 }
+
+// resumeHint tells how a sweep that is paused goes on; "" for others.
+func resumeHint(h Head) string {
+	if h.State != Paused {
+		return ""
+	}
+	return "`run-tasks resume " + h.ID + "` runs those that did not end"
+}

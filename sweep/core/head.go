@@ -38,6 +38,7 @@ type Head struct {
 	Issued            int64  // the first Issued tasks have rows
 	UnissuedCancelled bool   // tasks without a row were cancelled with the sweep; else pending
 	Rows              Counts // tasks that have rows, by state
+	Bytes             int64  // of the outputs of its tasks, when their attempts ended last
 	// Waits is why none of its tasks can start now, if workers or GPUs are missing, for people. It
 	// is not stored: it follows from what workers report.
 	Waits string

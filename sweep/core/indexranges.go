@@ -1,5 +1,10 @@
 package core
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Range is the indexes [From, To).
 type Range struct {
 	From int64 `json:"from"`
@@ -67,4 +72,55 @@ func (rs *Ranges) Add(index int64) {
 		return
 	}
 	*rs = append(*rs, Range{index, index + 1})
+}
+
+// Has reports whether an index is in one of the ranges: in none, if they are empty.
+func (rs Ranges) Has(index int64) bool {
+	_, found := slices.BinarySearchFunc(rs, index, func(r Range, index int64) int {
+		switch {
+		case r.To <= index:
+			return -1
+		case r.From > index:
+			return 1
+		}
+		return 0
+	})
+	return found
+}
+
+// Union returns the indexes that are in either ranges, none of which has every index.
+func (rs Ranges) Union(others Ranges) (all Ranges) {
+	sorted := slices.SortedFunc(slices.Values(slices.Concat(rs, others)),
+		func(a, b Range) int { return cmp.Compare(a.From, b.From) })
+	for _, r := range sorted {
+		if last := len(all) - 1; last >= 0 && r.From <= all[last].To {
+			all[last].To = max(all[last].To, r.To)
+		} else {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// Without returns the indexes that are in rs and not in others, none of which has every index.
+func (rs Ranges) Without(others Ranges) (left Ranges) {
+	next := 0 // the first of others that may hold an index of the range
+	for _, r := range rs {
+		for next < len(others) && others[next].To <= r.From {
+			next++
+		}
+		for _, o := range others[next:] {
+			if o.From >= r.To {
+				break
+			}
+			if r.From < o.From {
+				left = append(left, Range{r.From, o.From})
+			}
+			r.From = min(o.To, r.To)
+		}
+		if r.From < r.To {
+			left = append(left, r)
+		}
+	}
+	return left
 }

@@ -39,3 +39,33 @@ func TestRanges(t *testing.T) {
 		t.Error("no ranges are not every point")
 	}
 }
+
+// Sets of indexes are compared with sets of numbers.
+func TestSetsOfRanges(t *testing.T) {
+	t.Parallel()
+	const most = 5 // indexes
+	ranges := func(set int) (rs core.Ranges) {
+		for i := range int64(most) {
+			if set&(1<<i) != 0 {
+				rs.Add(i)
+			}
+		}
+		return rs
+	}
+	for a := range 1 << most {
+		for b := range 1 << most {
+			x, y := ranges(a), ranges(b)
+			if diff := cmp.Diff(ranges(a|b), x.Union(y)); diff != "" {
+				t.Errorf("%v and %v: -want +got:\n%s", x, y, diff)
+			}
+			if diff := cmp.Diff(ranges(a&^b), x.Without(y)); diff != "" {
+				t.Errorf("%v without %v: -want +got:\n%s", x, y, diff)
+			}
+		}
+		for i := range int64(most) {
+			if got := ranges(a).Has(i); got != (a&(1<<i) != 0) {
+				t.Errorf("%v has %d: %v", ranges(a), i, got)
+			}
+		}
+	}
+}

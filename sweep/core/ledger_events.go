@@ -132,6 +132,10 @@ func (l *Ledger) end(t *Task, o *task.Outcome, now time.Time) {
 		o = t.asLost(o)
 	}
 	t.Attempt.Outcome = o
+	if o.Left > 0 {
+		l.head.Bytes += o.Left - t.Bytes
+		t.Bytes = o.Left
+	}
 	// Its start may have been reported with its end.
 	l.head.Ran = max(l.head.Ran, o.Duration.Truncate(time.Microsecond))
 	switch class := o.Class; {

@@ -24,6 +24,8 @@ type Notice struct {
 	Time  time.Time `json:"time"`            // of the change; UTC
 	Sent  time.Time `json:"sent,omitzero"`   // UTC; zero: not yet, or not at all
 	Error string    `json:"error,omitempty"` // why it could not be sent
+	// Sweep is the one that runs the OnEnd, after an OnEndNotice was sent.
+	Sweep string `json:"sweep,omitempty"`
 }
 
 // Pending reports whether the notice is still to be sent.
@@ -80,11 +82,20 @@ func (h Head) manyFailures() bool {
 func (c *Core) addNotices(a *activeSweep) {
 	was, now := a.was, a.ledger.head
 	a.was = now
-	if a.record.Notify == nil {
+	if a.record.Notify == nil && a.record.OnEnd == nil {
 		return
 	}
 	have := a.record.Notices
-	if next := nextNotices(have, was, now, c.now); !slices.Equal(have, next) {
+	next := nextNotices(have, was, now, c.now)
+	if a.record.Notify == nil {
+		next = slices.DeleteFunc(slices.Clone(next),
+			func(n Notice) bool { return n.Event != OnEndNotice })
+	}
+	if was.Ended.IsZero() && runsOnEnd(a.record.OnEnd, now) {
+		next = append(slices.Clip(next),
+			Notice{Event: OnEndNotice, Time: c.now.UTC().Truncate(precision)})
+	}
+	if !slices.Equal(have, next) {
 		r := *a.record
 		r.Notices = next
 		a.setRecord(r)
@@ -97,6 +108,7 @@ type NoticeSent struct {
 	Sweep  string
 	Notice Notice // as it was to be sent
 	Error  string // "": it was sent
+	Runs   string // the sweep of an OnEndNotice
 }
 
 func (s NoticeSent) decide(c *Core) (func(), error) {
@@ -112,6 +124,7 @@ func (s NoticeSent) decide(c *Core) (func(), error) {
 			case n.Event != s.Notice.Event || !n.Time.Equal(s.Notice.Time):
 			case s.Error == "":
 				r.Notices[i].Sent = c.now.UTC().Truncate(precision)
+				r.Notices[i].Sweep = s.Runs
 			default:
 				r.Notices[i].Error = s.Error
 			}

@@ -12,12 +12,27 @@ type Rows struct {
 	Sweeps  []SweepRows
 	Workers []WorkerRecord
 	Gone    []string // workers whose rows go
+	Removed []RemovedSweep
+	Pruned  []PrunedOutputs
 	Audit   []AuditEntry
 }
 
 // Empty reports whether there is nothing to keep.
 func (r *Rows) Empty() bool {
-	return len(r.Sweeps)+len(r.Workers)+len(r.Gone)+len(r.Audit) == 0
+	return len(r.Sweeps)+len(r.Workers)+len(r.Gone)+len(r.Removed)+len(r.Pruned)+len(r.Audit) == 0
+}
+
+// RemovedSweep is a sweep that is no longer listed, and whose outputs are to be removed.
+type RemovedSweep struct {
+	Sweep   string
+	Workers []string // that ran tasks of it
+}
+
+// PrunedOutputs are the outputs of some tasks of a sweep, which are to be removed.
+type PrunedOutputs struct {
+	Sweep   string
+	Tasks   Ranges
+	Workers []string // that ran tasks of it
 }
 
 // SweepRows is what changed about one sweep.

@@ -38,10 +38,16 @@ type Record struct {
 	// Earlier is what attempts ran with before its revision or settings changed, oldest first.
 	Earlier []Earlier `json:"earlier,omitempty"`
 	Images  Images    `json:"images,omitempty"` // that attempts ran in
-	// Notify is who is told how the sweep ends; nil: nobody. Notices are what it was told, or is to
-	// be, since the sweep was last let go on.
+	// Pruned are the tasks whose outputs were removed, since they ran last; empty: none.
+	Pruned Ranges `json:"pruned,omitempty"`
+	// Notify is who is told how the sweep ends; nil: no notifications. Notices are what it was
+	// told, or is to be, since the sweep was last let go on.
 	Notify  *task.Notify `json:"notify,omitempty"`
 	Notices []Notice     `json:"notices,omitempty"`
+	// OnEnd is what runs when the sweep has ended; nil: nothing. After is the sweep whose OnEnd
+	// this is; "": of none.
+	OnEnd *task.OnEnd `json:"on_end,omitempty"`
+	After string      `json:"after,omitempty"`
 }
 
 // Stored is the form in which a record is kept. It was read back: an error says why no program

@@ -19,7 +19,8 @@ type Summary struct {
 	Silent     *string          `json:"silent"`    // which of its workers send no heartbeat
 	Submitted  time.Time        `json:"submitted"` // UTC
 	Ended      *time.Time       `json:"ended"`
-	Ran        float64          `json:"ran"` // seconds in which workers had tasks of it; see Head
+	Ran        float64          `json:"ran"`   // seconds in which workers had tasks of it; see Head
+	Bytes      int64            `json:"bytes"` // of its outputs, as last known
 	Total      int64            `json:"total"`
 	Counts     map[string]int64 `json:"counts"`   // tasks by state; every state is there
 	Revision   string           `json:"revision"` // "": it cannot be read; see Reason
@@ -38,14 +39,15 @@ type Outline struct {
 	Priority   int      `json:"priority"`
 	Images     []string `json:"images"`
 	// Notices says that there are some to be sent.
-	Notices bool `json:"notices,omitempty"`
+	Notices bool   `json:"notices,omitempty"`
+	After   string `json:"after,omitempty"` // as in Record
 }
 
 // Outline returns what a summary shows of the record.
 func (r Record) Outline() Outline {
 	return Outline{Definition: r.Recipe.Definition, Revision: r.Recipe.Revision, Project: r.Project,
 		Priority: r.Priority, Images: append([]string{}, r.Images.Names()...),
-		Notices: len(r.PendingNotices()) > 0}
+		Notices: len(r.PendingNotices()) > 0, After: r.After}
 }
 
 // Summary is the sweep of a record as it stands.
@@ -54,7 +56,7 @@ func (r Record) Summary(h Head) Summary { return r.Outline().Summary(h) }
 // Summary is the sweep of an outline as it stands.
 func (o Outline) Summary(h Head) Summary {
 	s := Summary{ID: h.ID, Definition: o.Definition, State: h.State, Submitted: h.Submitted.UTC(),
-		Ran: h.Ran.Truncate(precision).Seconds(), Total: h.Total, Counts: map[string]int64{},
+		Ran: h.Ran.Truncate(precision).Seconds(), Bytes: h.Bytes, Total: h.Total, Counts: map[string]int64{},
 		Revision: o.Revision, Project: o.Project, Priority: o.Priority, Images: o.Images}
 	if h.Reason != "" {
 		s.Reason = &h.Reason
@@ -148,6 +150,9 @@ func (r Record) fill(row *table.Row, t *Task, fields table.Fields) {
 	row.Metrics = t.Attempt.Metrics()
 	if o := t.Attempt.Outcome; o != nil {
 		row.ExitCode, row.Class, row.Reason = o.ExitCode, string(o.Class), o.Reason+t.lapsedReason()
+		if t.State == task.Cancelled && o.Class == task.Loss { // it waited for another attempt
+			row.Reason = ""
+		}
 		if seconds := o.Duration.Truncate(precision).Seconds(); seconds > 0 {
 			row.Duration = &seconds
 		}

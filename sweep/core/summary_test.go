@@ -32,13 +32,14 @@ func TestSummary(t *testing.T) {
 	h := core.Head{ID: "train-1", State: core.Open, Submitted: at(0.5), Total: 4,
 		Rows: core.Counts{task.Running: 1}}
 	running :=
-		`{"id":"train-1","definition":"train","state":"running","reason":null,"waits":null,"silent":null,"submitted":"2026-01-02T03:04:05.5Z","ended":null,"ran":0,"total":4,` +
+		`{"id":"train-1","definition":"train","state":"running","reason":null,"waits":null,"silent":null,"submitted":"2026-01-02T03:04:05.5Z","ended":null,"ran":0,"bytes":0,"total":4,` +
 			`"counts":{"cancelled":0,"claimed":0,"failed":0,"lost":0,"oom":0,"pending":3,"queued":0,"running":1,"succeeded":0,"timeout":0},"revision":"r1","project":"/p","priority":-3,"images":[]}`
 	cut := h
 	cut.State, cut.Reason, cut.UnissuedCancelled = core.Cancelled, "enough", true
 	cut.Ended, cut.Ran, cut.Rows = at(2), 90500*time.Millisecond, core.Counts{task.OOM: 1}
+	cut.Bytes = 1200
 	cancelled :=
-		`{"id":"train-1","definition":"train","state":"cancelled","reason":"enough","waits":null,"silent":null,"submitted":"2026-01-02T03:04:05.5Z","ended":"2026-01-02T03:04:07Z","ran":90.5,"total":4,` +
+		`{"id":"train-1","definition":"train","state":"cancelled","reason":"enough","waits":null,"silent":null,"submitted":"2026-01-02T03:04:05.5Z","ended":"2026-01-02T03:04:07Z","ran":90.5,"bytes":1200,"total":4,` +
 			`"counts":{"cancelled":3,"claimed":0,"failed":0,"lost":0,"oom":1,"pending":0,"queued":0,"running":0,"succeeded":0,"timeout":0},"revision":"r1","project":"/p","priority":-3,"images":[]}`
 	waiting := h
 	waiting.Waits = "waits for 1 GPU: w: no GPU"

@@ -30,6 +30,9 @@ func (s StartSweep) decide(c *Core) (func(), error) {
 			c.follow(s.Sweep, 1)
 		}
 		c.setEnviron(a, s.Environ)
+		if e, own := c.memory.Environs[a.record.After]; own {
+			c.memory.Environs[s.Sweep] = e
+		}
 		if s.Edition != "" {
 			a.edition = s.Edition
 		}
@@ -184,13 +187,15 @@ func (r RetryTasks) decide(c *Core) (func(), error) {
 	}
 	if len(r.Tasks) == 0 && !(r.All && a.ledger.hasCancelled()) {
 		return nil, &WrongState{ID: r.Sweep,
-			Is: "without a task to retry: only tasks that failed or were cancelled run again"}
+			Is:     "without a task to retry: only tasks that failed or were cancelled run again",
+			Remedy: resumeHint(a.ledger.head)}
 	}
 	if err := c.CheckNeeds(r.Sweep, a.record.Recipe.Needs); err != nil {
 		return nil, err
 	}
 	return func() {
 		r.With.goOn(c, a)
+		c.forgetPruned(a, r.Tasks)
 		c.queueBehind(a)
 		c.ledger(a).Reopen(r.Tasks, r.All, r.Fresh)
 	}, c.checkEnviron(r.With.Environ)

@@ -25,6 +25,7 @@ type Task struct {
 	// count; "" if there is none.
 	Failed  string
 	Fresh   int    // the first attempt in whose folder a later one may continue; 0: any
+	Bytes   int64  // of its outputs, when an attempt ended last; 0: not known
 	Blocked string // why a pending task cannot be handed out now, for people; it is not kept
 }
 

@@ -93,8 +93,8 @@ func (c *Core) withoutFiles(a *activeSweep) string {
 	if more := len(names) - maxNamed; more > 0 {
 		names = append(names[:maxNamed:maxNamed], fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("waits for a worker that has the files of revision %s: infrainit -f brings "+
-		"them to %s", human.Truncate(a.record.Recipe.Revision), strings.Join(names, ", "))
+	return fmt.Sprintf("waits for a worker that has the files of revision %s: run-tasks follow "+
+		"and infrainit -f bring them to %s", human.Truncate(a.record.Recipe.Revision), strings.Join(names, ", "))
 }
 
 // Notices contains the texts about a sweep that are not stored: Head.Waits and Head.Silent.

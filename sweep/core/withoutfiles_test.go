@@ -20,7 +20,7 @@ func TestASweepWhoseFilesNoWorkerHas(t *testing.T) {
 		effectsOf(c, core.Input{Heartbeats: []task.Heartbeat{one, two}}, at(second))
 	}
 	const want = "waits for a worker that has the files of revision 53ecc225b39f586c: " +
-		"infrainit -f brings them to w1, w2"
+		"run-tasks follow and infrainit -f bring them to w1, w2"
 	if got := c.Waits()["train-1"]; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}

@@ -41,7 +41,7 @@ type File struct {
 	Link      []string     // clean paths of the project, slash-separated, that tasks get links to
 	Copy      []string     // clean paths of the project that tasks get copies of, whatever their size
 	Links     []HostLink   // in file order
-	Notify    *task.Notify // who is told how sweeps end; nil: nobody
+	Notify    *task.Notify // who is told how sweeps end; nil: no notifications
 	Tasks     []Task       // in file order, at least one, no two of one name
 
 	Places Places // of variables of Env with names in braces
@@ -104,6 +104,8 @@ type Task struct {
 	// max-failures is 0 in the file: a sweep goes on also when its first tasks fail alike
 	KeepGoing  bool
 	task.Needs // of each task
+	// what runs when a sweep has ended; nil: nothing
+	OnEnd *task.OnEnd
 	// patterns of the files that count for --missing; none: all
 	Code    []string
 	Metrics []metric.Rule // in file order

@@ -80,7 +80,7 @@ func missing(dir string) fault.Fault {
 		f.Remedy = "docs/migration.md shows how it becomes a " + FileName
 	default:
 		f.Remedy =
-			"name another folder with -d, or let run-tasks init DIR write an example into a new one"
+			"name another folder with -d, or create an example: run-tasks init DIR"
 	}
 	return f
 }

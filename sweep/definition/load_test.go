@@ -45,8 +45,8 @@ func TestLoadFaults(t *testing.T) {
 			write(t, filepath.Dir(dir), filepath.Base(dir), "")
 		}, "DIR: is a file, not a folder; name the folder that holds tasks.yml"},
 		{"empty folder", func(*testing.T, string) {},
-			"DIR: has no tasks.yml; name another folder with -d, or let run-tasks init DIR write " +
-				"an example into a new one"},
+			"DIR: has no tasks.yml; name another folder with -d, or create an example: " +
+				"run-tasks init DIR"},
 		{"old system", func(t *testing.T, dir string) { write(t, dir, "tasks.py", "") },
 			"DIR: has no tasks.yml, but a tasks.py of the old system; docs/migration.md shows " +
 				"how it becomes a tasks.yml"},

@@ -80,9 +80,9 @@ func TestMergeFaults(t *testing.T) {
 		{"list in itself", "tasks: {a: {command: &c [x, *c]}}",
 			`:1:22: tasks.a.command[1]: is a list, not text; put text with braces, brackets or ": " in "quotes": "{host}"`},
 		{"quoted is no merge key", `tasks: {a: {"<<": {command: [x]}, command: [x]}}`,
-			`:1:13: tasks.a: unknown key "<<"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, idle, cpus, memory, on, code, metrics, objective, rank`},
+			`:1:13: tasks.a: unknown key "<<"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, idle, cpus, memory, on, code, metrics, objective, rank, on-end`},
 		{"fault in what is merged", "env: &e {A: b}\ntasks: {a: {<<: *e, command: [x]}}",
-			`:1:10: tasks.a: unknown key "A"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, idle, cpus, memory, on, code, metrics, objective, rank`},
+			`:1:10: tasks.a: unknown key "A"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, idle, cpus, memory, on, code, metrics, objective, rank, on-end`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

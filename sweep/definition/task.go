@@ -54,6 +54,7 @@ func taskKeys() []key[Task] {
 		{"metrics", "metrics: {accuracy: 'accuracy: ([0-9.]+)'}", readMetrics},
 		{"objective", "objective: maximize accuracy", readObjective},
 		{"rank", "rank: [timeout]", readRank},
+		{"on-end", "on-end: {run: [python, report.py], on: success}", readOnEnd},
 	}
 }
 

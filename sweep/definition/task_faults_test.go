@@ -16,7 +16,7 @@ func TestTaskFaults(t *testing.T) {
 		{"unknown key, near", "tiemout: 2h",
 			`4:5: tasks.a: unknown key "tiemout"; did you mean "timeout"?`},
 		{"unknown key, far", "zzzzzz: 2h",
-			`4:5: tasks.a: unknown key "zzzzzz"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, idle, cpus, memory, on, code, metrics, objective, rank`},
+			`4:5: tasks.a: unknown key "zzzzzz"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, idle, cpus, memory, on, code, metrics, objective, rank, on-end`},
 		{"key of the file", "link: [a]",
 			`4:5: tasks.a: the key "link" does not belong inside a task; write it at the top of the file, outside tasks`},
 		{"duplicate", "command: [y]",

@@ -115,6 +115,15 @@ func (a *Archive) Summary(ctx context.Context, id string) (core.Summary, error) 
 	return s.Record.Summary(s.Head), err
 }
 
+// Size returns the size of the outputs of tasks of a sweep, as far as it is known.
+func (a *Archive) Size(ctx context.Context, id string, tasks core.Ranges) (int64, error) {
+	s, err := a.Stored(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	return a.Store.Bytes(ctx, s, tasks)
+}
+
 // firstUnranked is how many tasks are named that have no number for the objective.
 const firstUnranked = 3
 

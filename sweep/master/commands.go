@@ -224,6 +224,9 @@ func (m *Master) Extend(ctx context.Context, id string, by api.Extension) error 
 func (m *Master) Retry(ctx context.Context, id string, indexes []int64, fresh bool,
 	with api.Continuation) error {
 	return m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
+		if err := m.checkRemovals(ctx, id); err != nil {
+			return nil, err
+		}
 		tasks, err := m.retriableTasks(ctx, id, indexes)
 		if err != nil {
 			return nil, err

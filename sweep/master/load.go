@@ -139,6 +139,8 @@ func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event)
 		if d, ok := errors.AsType[*store.DamagedSweep](err); ok {
 			m.damage(d)
 			return nil
+		} else if _, removed := errors.AsType[*store.UnknownSweep](err); removed {
+			return nil // it is dropped
 		} else if err != nil {
 			return err
 		}

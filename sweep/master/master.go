@@ -54,12 +54,13 @@ type Master struct {
 	ended   chan struct{} // closed when Run has ended
 	exitErr error         // why; read after ended
 
-	outbox  outbox
-	reads   reads
-	turns   measureTurns
-	notices notices
-	started time.Time // by the clock of the process
-	sending sending
+	outbox   outbox
+	reads    reads
+	turns    measureTurns
+	notices  notices
+	started  time.Time // by the clock of the process
+	sending  sending
+	removing removing
 
 	// What follows is the loop's.
 	core    *core.Core
@@ -90,6 +91,7 @@ func New(o Options) *Master {
 	m := &Master{o: o, sweeps: o.Store, calls: make(chan call), ended: make(chan struct{}),
 		exitErr: ErrStopped, started: time.Now(), metrics: newMetrics()}
 	m.outbox.init(o.Queue, o.Log)
+	m.removing.init()
 	m.sending.now, m.sending.done.L = map[noticeKey]bool{}, &m.sending.mu
 	return m
 }
@@ -109,6 +111,7 @@ func (m *Master) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer m.startSending(ctx)()
+	defer m.startRemoving(ctx)()
 	var last stepInput
 	for {
 		s, ok := m.gather(ctx, in, last)
@@ -155,6 +158,13 @@ func (n *notices) damage(id string, why error) (news bool) {
 	}
 	n.damaged[id] = why
 	return true
+}
+
+// repaired forgets what cannot be read of a sweep.
+func (n *notices) repaired(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.damaged, id)
 }
 
 // hasDamaged reports whether a sweep is known to be damaged.

@@ -2,9 +2,13 @@ package master
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/listing"
 	"mlframework/sweep/notify"
@@ -70,8 +74,16 @@ func (m *Master) sendNotice(key noticeKey, n core.Notice, r *core.Record) {
 		m.sending.done.Broadcast()
 	}()
 	ctx, sent := m.sending.ctx, core.NoticeSent{Sweep: key.sweep, Notice: n}
-	about, err := notify.Read(ctx, &listing.Archive{Store: &m.o.Store.Reader}, key.sweep, n.Event)
-	if err == nil {
+	event := n.Event
+	if event == core.OnEndNotice {
+		event = core.EndedNotice
+	}
+	about, err := notify.Read(ctx, &listing.Archive{Store: &m.o.Store.Reader}, key.sweep, event)
+	switch {
+	case err != nil:
+	case n.Event == core.OnEndNotice:
+		sent.Runs, err = m.submitOnEnd(ctx, key.sweep, n, r, about)
+	default:
 		err = m.o.Notify.Send(ctx, *r.Notify, r.Project, about)
 	}
 	if ctx.Err() != nil {
@@ -80,7 +92,7 @@ func (m *Master) sendNotice(key noticeKey, n core.Notice, r *core.Record) {
 	if err != nil {
 		sent.Error = err.Error()
 		m.o.Log.Warn("cannot send a notification", "sweep", key.sweep, "event", n.Event,
-			"to", r.Notify.Target(), "error", err)
+			"error", err)
 	}
 	err = m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
 		_, err := m.add(ctx, key.sweep)
@@ -91,13 +103,39 @@ func (m *Master) sendNotice(key noticeKey, n core.Notice, r *core.Record) {
 	}
 }
 
+// submitOnEnd submits the sweep that runs at the end of another, once for each end.
+func (m *Master) submitOnEnd(ctx context.Context, sweep string, end core.Notice, r *core.Record,
+	about notify.Message) (id string, err error) {
+	s, err := m.o.Store.Sweep(ctx, sweep)
+	if err != nil {
+		return "", err
+	}
+	message, err := json.Marshal(about)
+	if err != nil {
+		return "", err
+	}
+	key := "on-end " + sweep + " " + end.Time.Format(time.RFC3339Nano)
+	return m.Submit(ctx, Submission{IdempotencyKey: key, Submission: api.Submission{
+		Record: r.OnEndSweep(sweep, end, s.Head.Outcome(), string(message))}})
+}
+
 // AwaitNotices waits until no notice is being sent: for a little more than two minutes at most.
 func (m *Master) AwaitNotices() {
 	told := time.AfterFunc(time.Second, func() { m.o.Log.Info("waiting for a notification") })
 	defer told.Stop()
+	m.awaitNotices(func(noticeKey) bool { return true })
+}
+
+// AwaitOnEnds waits until what runs at the end of sweeps that have ended is submitted.
+func (m *Master) AwaitOnEnds() {
+	m.awaitNotices(func(n noticeKey) bool { return n.event == core.OnEndNotice })
+}
+
+// awaitNotices waits until none of some notices is being sent.
+func (m *Master) awaitNotices(which func(noticeKey) bool) {
 	m.sending.mu.Lock()
 	defer m.sending.mu.Unlock()
-	for len(m.sending.now) > 0 {
+	for slices.ContainsFunc(slices.Collect(maps.Keys(m.sending.now)), which) {
 		m.sending.done.Wait()
 	}
 }

@@ -197,6 +197,7 @@ type hand struct {
 	mu       sync.Mutex
 	got      []given
 	controls []task.Control
+	answered map[string]bool // requests to remove outputs, by their ids; the test's
 	batches  int
 	follow   map[string]bool           // what batches said of their sweep
 	newest   map[string]task.Batch     // of a sweep
@@ -224,7 +225,7 @@ func (s *site) newRunner(name string, slots int, took time.Duration) *hand {
 func (s *site) newHandThat(says task.Heartbeat, auto func(given) *task.Outcome) *hand {
 	s.t.Helper()
 	name := says.Worker
-	h := &hand{s: s, name: name, auto: auto}
+	h := &hand{s: s, name: name, auto: auto, answered: map[string]bool{}}
 	port := s.queue.Worker(name)
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup

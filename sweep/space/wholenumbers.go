@@ -13,6 +13,8 @@ var (
 	wholeSpan   = regexp.MustCompile(`^([-+]?[0-9]+)\.\.([-+]?[0-9]+)$`)
 	decimalSpan = regexp.MustCompile(`^([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)(?:\.\.|:)` +
 		`([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)$`)
+	// with a step, as other programs write it
+	steppedSpan = regexp.MustCompile(`^([-+]?[0-9.]+?)\.\.([-+]?[0-9.]+?)\.\.([-+]?[0-9.]+)$`)
 )
 
 // isSpan reports whether a value is FROM..TO, or a slip of that kind.
@@ -20,7 +22,7 @@ func isSpan(n *yaml.Node) bool {
 	if n.Kind != yaml.ScalarNode || n.Style != 0 {
 		return false
 	}
-	if wholeSpan.MatchString(n.Value) {
+	if wholeSpan.MatchString(n.Value) || steppedSpan.MatchString(n.Value) {
 		return true
 	}
 	m := decimalSpan.FindStringSubmatch(n.Value)
@@ -36,6 +38,12 @@ func isFraction(text string) bool {
 
 // wholeNumbers reads FROM..TO, the whole numbers from one to the other, both included.
 func (r *reader) wholeNumbers(e entry, n *yaml.Node) (*interval, bool) {
+	if m := steppedSpan.FindStringSubmatch(n.Value); m != nil {
+		r.fault(e.Value, show(e.Name)+": "+n.Value+" is not an interval",
+			"write ["+m[1]+", "+m[2]+", "+m[3]+"), which leaves out "+m[2]+", or put it in quotes if "+
+				"text is meant")
+		return nil, false
+	}
 	m := wholeSpan.FindStringSubmatch(n.Value)
 	if m == nil {
 		m = decimalSpan.FindStringSubmatch(n.Value)

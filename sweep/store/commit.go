@@ -80,8 +80,22 @@ func (w *writer) putRows(ctx context.Context, rows *core.Rows, values map[int64]
 		}
 	}
 	for _, name := range rows.Gone {
-		if err := w.exec(ctx, w.removeWorker, w.values[:0].add(name)); err != nil {
+		err := w.exec(ctx, w.removeWorker, w.values[:0].add(name))
+		if err == nil {
+			err = w.exec(ctx, w.forgetPruned, w.values[:0].add(name))
+		}
+		if err != nil {
 			return fmt.Errorf("remove worker %s: %w", name, err)
+		}
+	}
+	for _, r := range rows.Removed {
+		if err := w.putRemoved(ctx, r); err != nil {
+			return fmt.Errorf("remove a sweep: %w", err)
+		}
+	}
+	for _, p := range rows.Pruned {
+		if err := w.putPruned(ctx, p); err != nil {
+			return fmt.Errorf("remove outputs of %s: %w", p.Sweep, err)
 		}
 	}
 	for _, k := range rows.Workers {

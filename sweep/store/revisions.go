@@ -42,3 +42,24 @@ func (r *Reader) Revisions(ctx context.Context, s Sweep) (map[string]int64, erro
 	}
 	return found, readable(rows.Err())
 }
+
+// NeededRevisions returns the revisions that sweeps ran or run, but for those of some sweeps.
+func (r *Reader) NeededRevisions(ctx context.Context, without []string) (map[string]bool, error) {
+	rows, err := r.db.QueryContext(ctx, `WITH kept AS (SELECT seq, outline FROM sweeps
+			WHERE id NOT IN (SELECT value FROM json_each(?)))
+		SELECT revision FROM codes WHERE sweep IN (SELECT seq FROM kept)
+		UNION SELECT coalesce(outline->>'revision', '') FROM kept`, text(append([]string{}, without...)))
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	needed := map[string]bool{}
+	for rows.Next() {
+		var revision string
+		if err := rows.Scan(&revision); err != nil {
+			return nil, readable(err)
+		}
+		needed[revision] = true
+	}
+	return needed, readable(rows.Err())
+}

@@ -166,6 +166,7 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 	"since":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Since = int(n) }),
 	"failed":     textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Failed = s }),
 	"fresh":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Fresh = int(n) }),
+	"bytes":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Bytes = n }),
 	"superseded": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
 		t.Attempt.Superseded = n != 0
 	}),

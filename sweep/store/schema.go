@@ -17,7 +17,7 @@ import (
 // range of an index at a million tasks.
 const schema = `
 CREATE TABLE sweeps (
-	seq        INTEGER PRIMARY KEY,          -- order of submission
+	seq        INTEGER PRIMARY KEY AUTOINCREMENT, -- order of submission; none is used twice
 	id         TEXT    NOT NULL UNIQUE,
 	definition TEXT    NOT NULL,
 	number     INTEGER NOT NULL,
@@ -33,10 +33,28 @@ CREATE TABLE sweeps (
 	cut        INTEGER NOT NULL,
 	counts     TEXT    NOT NULL,             -- JSON array, by the number of the state
 	ran        INTEGER NOT NULL DEFAULT 0,   -- microseconds, without pauses and waiting
+	bytes      INTEGER NOT NULL DEFAULT 0,   -- of outputs: the sum of that of its tasks
 	outline    TEXT    NOT NULL,             -- core.Outline as JSON: what lists show of the record
 	record     TEXT    NOT NULL,             -- core.Record as JSON; last, because SQLite reads all of it to come to what follows
 	UNIQUE (definition, number)
 );
+-- Sweeps that were removed: their ids are not used again. What the other tables have of them goes
+-- later, some rows at a time.
+CREATE TABLE removed (
+	seq        INTEGER PRIMARY KEY,
+	id         TEXT    NOT NULL UNIQUE,
+	definition TEXT    NOT NULL,
+	number     INTEGER NOT NULL,
+	cleared    INTEGER NOT NULL DEFAULT 0,   -- the other tables have nothing of it
+	UNIQUE (definition, number)
+);
+-- Outputs that workers are still to remove.
+CREATE TABLE removals (
+	sweep  TEXT NOT NULL,                    -- its id
+	worker TEXT NOT NULL,
+	tasks  TEXT NOT NULL,                    -- task.Remove.Tasks as JSON; '': all of the sweep
+	PRIMARY KEY (sweep, worker, tasks)
+) WITHOUT ROWID;
 CREATE TABLE codes (
 	sweep    INTEGER NOT NULL,
 	revision TEXT    NOT NULL,
@@ -68,6 +86,7 @@ CREATE TABLE tasks (
 	exit_code  INTEGER,
 	reason     TEXT,
 	objective  REAL,
+	bytes      INTEGER,                      -- of its outputs; NULL: not known
 	metrics    TEXT,                         -- JSON object, metric.Final.AppendStored
 	output     TEXT,                         -- JSON, NULL when nothing was printed
 	PRIMARY KEY (sweep, idx)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -25,12 +26,15 @@ type Sweep struct {
 type UnknownSweep struct {
 	ID      string // "" when the newest was asked for and there is none at all
 	Nearest string // the sweep that was probably meant, or ""
+	Removed bool   // there was one
 }
 
 func (e *UnknownSweep) Error() string {
 	switch {
 	case e.ID == "":
 		return "there is no sweep yet"
+	case e.Removed:
+		return fmt.Sprintf("there is no sweep %s any more: it was removed", e.ID)
 	case e.Nearest != "":
 		return fmt.Sprintf("there is no sweep %s; did you mean %s?", e.ID, e.Nearest)
 	}
@@ -66,7 +70,9 @@ func (s *Store) Add(ctx context.Context, n NewSweep) (added Sweep, err error) {
 		var number int64
 		definition := r.Recipe.Definition
 		if err := tx.QueryRowContext(ctx,
-			`SELECT max(coalesce(max(number), 0) + 1, ?) FROM sweeps WHERE definition = ?`,
+			`SELECT max(coalesce(max(number), 0) + 1, ?1) FROM (
+				SELECT number FROM sweeps WHERE definition = ?2
+				UNION ALL SELECT number FROM removed WHERE definition = ?2)`,
 			n.MinNumber, definition).Scan(&number); err != nil {
 			return err
 		}
@@ -94,7 +100,7 @@ func (s *Store) Add(ctx context.Context, n NewSweep) (added Sweep, err error) {
 // headColumns are what scanHead reads of sweeps.
 const (
 	headColumns = `seq, id, definition, state, reason, stopping, forgiven, submitted, ended, total,
-	issued, cut, counts, ran`
+	issued, cut, counts, ran, bytes`
 	selectSweeps = `SELECT ` + headColumns + `, record FROM sweeps`
 )
 
@@ -130,11 +136,11 @@ func (r *Reader) SweepsWithNotices(ctx context.Context) ([]Sweep, error) {
 	return scanSweeps(r.db.QueryContext(ctx, selectSweeps+` WHERE outline->>'notices' ORDER BY seq`))
 }
 
-// Sweep reads one sweep; "" is the newest. The error is *UnknownSweep when there is none.
+// Sweep reads one sweep; "" is the newest that is not what runs at the end of another. The error is *UnknownSweep when there is none.
 func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
 	query, args := selectSweeps+` WHERE id = ?`, []any{id}
 	if id == "" {
-		query, args = selectSweeps+` ORDER BY seq DESC LIMIT 1`, nil
+		query, args = selectSweeps+` ORDER BY outline->>'after' IS NOT NULL, seq DESC LIMIT 1`, nil
 	}
 	found, err := singleSweep(r.db.QueryContext(ctx, query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -146,9 +152,10 @@ func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
 // maxNearestCandidates is among how many sweeps, the newest, the one is looked for that was meant.
 const maxNearestCandidates = 10_000
 
-// HasSweep reports whether the store has a sweep of an id.
+// HasSweep reports whether the store has a sweep of an id, or had one that was removed.
 func (r *Reader) HasSweep(ctx context.Context, id string) (found bool, err error) {
-	const query = `SELECT EXISTS (SELECT 1 FROM sweeps WHERE id = ?)`
+	const query = `SELECT EXISTS (SELECT 1 FROM sweeps WHERE id = ?1
+		UNION ALL SELECT 1 FROM removed WHERE id = ?1)`
 	err = r.db.QueryRowContext(ctx, query, id).Scan(&found)
 	return found, readable(err)
 }
@@ -156,6 +163,9 @@ func (r *Reader) HasSweep(ctx context.Context, id string) (found bool, err error
 // unknownSweep is the error for a sweep that does not exist. It reads ids, newest first, and not
 // records, which take as long as their tables of values are.
 func (r *Reader) unknownSweep(ctx context.Context, id string) error {
+	if removed, err := r.isRemoved(ctx, id); err != nil || removed {
+		return cmp.Or(err, error(&UnknownSweep{ID: id, Removed: true}))
+	}
 	rows, err := r.db.QueryContext(ctx, `SELECT id FROM sweeps ORDER BY seq DESC LIMIT ?`,
 		maxNearestCandidates)
 	if err != nil {
@@ -227,7 +237,7 @@ func scanHead(rows *sql.Rows, seq *int64, h *core.Head, definition *string,
 	var ended sql.NullInt64
 	columns := []any{seq, &h.ID, definition, &h.State, &h.Reason, &h.Stopping, &h.IgnoredFailures,
 		&submitted,
-		&ended, &h.Total, &h.Issued, &h.UnissuedCancelled, &counts, &ran}
+		&ended, &h.Total, &h.Issued, &h.UnissuedCancelled, &counts, &ran, &h.Bytes}
 	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return nil, err
 	}

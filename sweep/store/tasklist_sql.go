@@ -25,7 +25,7 @@ type TaskQuery struct {
 }
 
 const (
-	taskColumns = `idx, state, cancelling, charged, not_before, lapsed, tries, since, failed, fresh, ` + attemptColumns
+	taskColumns = `idx, state, cancelling, charged, not_before, lapsed, tries, since, failed, fresh, bytes, ` + attemptColumns
 	selectTasks = `SELECT ` + taskColumns + ` FROM tasks`
 )
 

@@ -26,7 +26,7 @@ func (v values) add(more ...any) values {
 func (v values) head(h core.Head) values {
 	return v.add(string(h.State), h.Reason, h.Stopping, h.IgnoredFailures, micros(h.Ended),
 		h.Issued,
-		h.UnissuedCancelled, text(h.Rows), h.Total, h.Ran.Microseconds())
+		h.UnissuedCancelled, text(h.Rows), h.Total, h.Ran.Microseconds(), h.Bytes)
 }
 
 // row adds the columns of a task's row from state on.
@@ -40,7 +40,7 @@ func (v values) row(r *core.Record, t core.Task) values {
 	}
 	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore), orNull(int(t.Lapsed)),
 		int64(t.Attempts), orNull(t.Since), failed, orNull(t.Fresh),
-		objective(r.Objective, t))
+		objective(r.Objective, t), orNull(t.Bytes))
 	return v.attempt(t.Attempt)
 }
 
@@ -112,7 +112,7 @@ func text(v any) string {
 }
 
 // orNull returns NULL for 0.
-func orNull(n int) any {
+func orNull[N int | int64](n N) any {
 	if n == 0 {
 		return nil
 	}

@@ -18,6 +18,7 @@ type writer struct {
 
 	head, record, code, rank, row, attempt, startUpdate, samples driver.StmtExecContext
 	worker, removeWorker, audit                                  driver.StmtExecContext
+	keepRemoved, removal, removeSweep, forgetPruned              driver.StmtExecContext
 
 	prepared []driver.StmtExecContext // all of them
 
@@ -35,12 +36,12 @@ type connection interface {
 const attemptColumns = `attempt, revision, worker, host, slot, gpus, resumed, started, duration, class, exit_code, reason, metrics, output`
 
 const (
-	putHead   = `UPDATE sweeps SET state=?2, reason=?3, stopping=?4, forgiven=?5, ended=?6, issued=?7, cut=?8, counts=?9, total=?10, ran=?11 WHERE seq=?1`
+	putHead   = `UPDATE sweeps SET state=?2, reason=?3, stopping=?4, forgiven=?5, ended=?6, issued=?7, cut=?8, counts=?9, total=?10, ran=?11, bytes=?12 WHERE seq=?1`
 	putRecord = `UPDATE sweeps SET record=?2, outline=?3 WHERE seq=?1`
 	putCode   = `INSERT OR IGNORE INTO codes (sweep, revision, code) VALUES (?,?,?)`
 	putRank   = `UPDATE tasks SET objective = ? WHERE sweep = ? AND idx = ?`
-	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, lapsed, tries, since, failed, fresh, objective, ` + attemptColumns + `)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, lapsed, tries, since, failed, fresh, objective, bytes, ` + attemptColumns + `)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 	// A superseded result is kept of an attempt that is listed, from the worker that it was placed
 	// on. The end of an attempt that counted may be reported again when the task has gone on: it is
 	// no superseded result. One that its worker had given back is not listed, and a result of it,
@@ -83,7 +84,8 @@ func (w *writer) prepare(ctx context.Context, c connection) error {
 	}{{&w.head, putHead}, {&w.record, putRecord}, {&w.code, putCode}, {&w.rank, putRank},
 		{&w.row, putRow}, {&w.attempt, putTry}, {&w.startUpdate, updateStart},
 		{&w.samples, putSamples}, {&w.worker, putWorker}, {&w.removeWorker, deleteWorker},
-		{&w.audit, putAudit}} {
+		{&w.audit, putAudit}, {&w.keepRemoved, putRemoved}, {&w.removal, putRemoval},
+		{&w.removeSweep, deleteSweep}, {&w.forgetPruned, deletePruned}} {
 		prepared, err := c.PrepareContext(ctx, s.text)
 		if err != nil {
 			return err

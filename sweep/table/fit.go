@@ -7,6 +7,9 @@ import (
 	"mlframework/sweep/human"
 )
 
+// reasonWidth is the width of reasons in a table that is too wide.
+const reasonWidth = 32
+
 func (l *layout) width() int {
 	total := -gap
 	for _, t := range l.shown() {
@@ -24,10 +27,25 @@ func (l *layout) fit(width int) {
 	if l.width() > width {
 		l.shortenID()
 	}
+	widen := l.narrowReason()
 	for l.width() > width && l.hideOne() {
 	}
+	widen(width - l.width())
 	for l.width() > width && l.cutOne() {
 	}
+}
+
+// narrowReason cuts the reasons, so that they are not hidden for their width alone. The returned
+// function widens them by up to room again.
+func (l *layout) narrowReason() (widen func(room int)) {
+	at := slices.IndexFunc(l.columns, func(t *textColumn) bool { return t.worth == worthReason })
+	if at < 0 {
+		return func(int) {}
+	}
+	t := l.columns[at]
+	full := t.width
+	t.width = min(full, reasonWidth)
+	return func(room int) { t.width = min(full, t.width+max(0, room)) }
 }
 
 // fold moves those columns that may be moved, and are the same in all rows, to the line above.

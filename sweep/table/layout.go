@@ -18,11 +18,11 @@ type worth int
 
 const (
 	worthRevision worth = iota
-	worthReason
 	worthStarted
 	worthAttempts
 	worthGPUs
 	worthExitCode
+	worthReason
 	worthHost
 	worthDuration
 	worthMetric

@@ -121,6 +121,7 @@ func (b *limits) metrics(f metric.Final) {
 }
 
 func (b *limits) outcome(o *Outcome) {
+	b.number("the size of its outputs", o.Left, 1<<62)
 	if !o.Class.Valid() {
 		b.refuse("its class", "is %.200q, which is not one of an end", o.Class)
 	}

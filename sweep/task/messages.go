@@ -73,6 +73,8 @@ const (
 	// takes nothing new, finishes what runs, or with Now stops it, and ends, so that its supervisor
 	// starts another.
 	RestartControl ControlKind = "restart"
+	// RemoveControl: remove the outputs of a sweep: Remove.
+	RemoveControl ControlKind = "remove"
 	// SecretsControl answers a Need: the values of a sweep's secrets, sealed to the worker's
 	// process (Secrets).
 	SecretsControl ControlKind = "secrets"
@@ -90,6 +92,7 @@ type Control struct {
 	Read    *Read       `json:"read,omitempty"`    // of ReadControl
 	Reason  string      `json:"reason,omitempty"`  // for people
 	Measure *Measure    `json:"measure,omitempty"` // of MeasureControl
+	Remove  *Remove     `json:"remove,omitempty"`  // of RemoveControl
 
 	Incarnation string `json:"incarnation,omitempty"` // of RestartControl
 	Now         bool   `json:"now,omitempty"`         // of RestartControl
@@ -283,7 +286,15 @@ type Read struct {
 	File string `json:"file,omitempty"`
 }
 
-// Piece answers a Read or a Measure.
+// Remove asks for the removal of what attempts of a sweep left.
+type Remove struct {
+	ID string `json:"id"` // the Piece that answers has it, too
+	// Tasks are the ranges of indexes, from and up to, of the tasks whose outputs are meant; none:
+	// all that is there.
+	Tasks [][2]int64 `json:"tasks,omitempty"`
+}
+
+// Piece answers a Read, a Measure or a Remove.
 type Piece struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"`
@@ -296,7 +307,7 @@ type Piece struct {
 	Absent bool   `json:"absent,omitempty"` // there is no such file, or none yet
 	// Gone is the path of the task's folder if it does not exist. Absent is set then, too.
 	Gone  string `json:"gone,omitempty"`
-	Error string `json:"error,omitempty"` // why it cannot be read; for people
+	Error string `json:"error,omitempty"` // why it cannot be read or removed; for people
 
 	Measured *Measured `json:"measured,omitempty"` // the answer to a Measure
 }

@@ -40,6 +40,8 @@ type Outcome struct {
 	Metrics  metric.Final  `json:"metrics,omitempty"` // final values
 	Stdout   Output        `json:"stdout"`
 	Stderr   Output        `json:"stderr"`
+	// Left is how much the folder of the task holds after it, in bytes; 0: not known.
+	Left int64 `json:"left,omitempty"`
 	// Unmeasured is why metrics of files are missing, for people: of each a sentence.
 	Unmeasured []string `json:"unmeasured,omitempty"`
 	// Thinned says of which of its metrics' values a curve can be drawn, if it is not all of

@@ -42,7 +42,11 @@ func (w *Worker) runAttempt(ctx context.Context, i item, slot int) (o task.Outco
 		return w.startFailure(ctx, i, err)
 	}
 	o, reported = w.runProgram(ctx, i, slot, ws)
-	switch err := ws.Leave(); {
+	err = ws.Leave()
+	if !reported {
+		o.Left = ws.Size()
+	}
+	switch {
 	case err != nil && reported:
 		w.o.Log.Warn("the project's snapshot was modified after the end of a task was reported",
 			"task", task.ID{Sweep: j.sweep, Index: i.attempt.Index}, "error", err)
@@ -131,6 +135,7 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 			if err := ws.CheckSnapshot(); err != nil { // the folder is left when nobody is in it
 				o = failWritten(o, err)
 			}
+			o.Left = ws.Size()
 			w.scheduler.finish(i, o, true)
 			w.beatNow()
 		},

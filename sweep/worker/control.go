@@ -46,6 +46,8 @@ func (w *Worker) handle(ctx context.Context, c task.Control) {
 		if c.Measure != nil {
 			w.reads.pending.forget(c.Measure.ID)
 		}
+	case task.RemoveControl:
+		w.removals.enqueue(c)
 	case task.SecretsControl:
 		if err := w.secrets.receive(c); err != nil { // it is asked for again
 			w.o.Log.Warn("cannot use the master's answer", "sweep", c.Sweep, "error", err)

@@ -112,6 +112,7 @@ type Worker struct {
 	scheduler   scheduler
 	jobs        jobs
 	reads       readServer
+	removals    removals
 	secrets     secretStore
 	starts      startLog
 	secretDir   secretDir
@@ -174,6 +175,7 @@ func New(port queue.WorkerEndpoint, o Options) *Worker {
 		Revision: o.Revision, Rebuild: o.Rebuild, Log: o.Log})
 	w.jobs.init(o, w.projects)
 	w.reads.init(port, o)
+	w.removals.init(port, o, &w.scheduler)
 	w.meter.init(o.Outputs)
 	return w
 }
@@ -204,8 +206,8 @@ func (w *Worker) Run(ctx context.Context) (why End) {
 	sender.Go(func() { w.outbox.run(sending) })
 	w.resize(ctx, 0)
 	others.Go(func() { w.control(talking, ctx) })
-	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run,
-		w.watchSpace, w.watchRevisions, w.watchGPUs} {
+	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.removals.run,
+		w.meter.run, w.watchSpace, w.watchRevisions, w.watchGPUs} {
 		others.Go(func() { part(talking) })
 	}
 	why = w.waitForEnd(ctx)

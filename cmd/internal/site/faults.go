@@ -89,7 +89,7 @@ func (f *faults) workers(o *Overview) {
 			}
 			f.add(h.Name, remedyOf(w, h.Root), "its worker is %s%s", w.State, why)
 		case len(w.Lacks) > 0:
-			f.add(h.Name, "infrainit -f brings them",
+			f.add(h.Name, "infrainit -f brings them, as does a run-tasks that follows a sweep of them",
 				"its worker gets no tasks of these revisions, as their files are not there: %s",
 				human.Truncate(strings.Join(w.Lacks, ", ")))
 		}

@@ -202,7 +202,8 @@ func TestFaults(t *testing.T) {
 		"a worker without files of a sweep": {change: func(o *site.Overview) {
 			o.Workers[0].Lacks = []string{"0a1b2c3d4e5f"}
 		}, want: []site.Fault{{"gpu2", "its worker gets no tasks of these revisions, as their " +
-			"files are not there: 0a1b2c3d4e5f", "infrainit -f brings them"}}},
+			"files are not there: 0a1b2c3d4e5f",
+			"infrainit -f brings them, as does a run-tasks that follows a sweep of them"}}},
 		"a worker of nobody": {change: func(o *site.Overview) {
 			o.Workers = append(o.Workers, worker("gpu9", core.WorkerAway))
 		},

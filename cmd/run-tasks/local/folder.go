@@ -95,6 +95,12 @@ func Snapshot(ctx context.Context, dir string) (*projects.Manifest, error) {
 	if err := os.MkdirAll(filepath.Join(StoreFolder(), "hashes"), 0o700); err != nil {
 		return nil, err
 	}
+	if err := os.MkdirAll(RevisionsFolder(), 0o755); err != nil {
+		return nil, err
+	}
+	if err := holdRevisions(); err != nil {
+		return nil, err
+	}
 	m, _, err := projects.Take(ctx, dir, RevisionsFolder(), projects.Options{Cache: hashCache(dir)})
 	return m, err
 }

@@ -104,7 +104,8 @@ func Run(ctx context.Context, slots int, busy cli.GPUBusy) error {
 	return r.close(err)
 }
 
-// serve returns when no client is attached and no sweep runs, ctx ends, or the runner cannot go on.
+// serve returns when no client is attached, no sweep runs and removed sweeps are gone, ctx ends, or
+// the runner cannot go on.
 // It waits with patience for the first client.
 func (r *Runner) serve(ctx context.Context, patience time.Duration) {
 	ctx, stop := context.WithCancel(ctx)
@@ -112,9 +113,13 @@ func (r *Runner) serve(ctx context.Context, patience time.Duration) {
 	first := time.NewTimer(patience)
 	defer first.Stop()
 	for came := false; ctx.Err() == nil; came = true {
-		for running := r.Running(); len(running) > 0 && ctx.Err() == nil; running = r.Running() {
-			r.AwaitIdle(ctx, running[0])
+		for !r.idle() && ctx.Err() == nil {
+			if running := r.Running(); len(running) > 0 {
+				r.AwaitIdle(ctx, running[0])
+			}
+			r.master.AwaitOnEnds()
 		}
+		r.master.AwaitRemovals(ctx)
 		if came && r.attached.Close() {
 			return
 		}
@@ -145,7 +150,7 @@ func start(ctx context.Context) (r *Runner, err error) {
 	log := cli.Log(io.MultiWriter(attached, stamp{os.Stderr}))
 	r = &Runner{queue: memory.New(), log: log, noRoom: make(chan string, 1), attached: attached,
 		stop: func() {}, hangUp: func() {}}
-	r.attached.Idle = func() bool { return len(r.Running()) == 0 }
+	r.attached.Idle = r.idle
 	r.attached.Kill = r.kill
 	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	if err := makeFolders(); err != nil {

@@ -36,6 +36,18 @@ func (r *Runner) Running() (ids []string) {
 	return ids
 }
 
+// idle reports whether no sweep runs, or is about to run at the end of another.
+func (r *Runner) idle() bool {
+	if len(r.Running()) > 0 {
+		return false
+	}
+	ended, err := r.store.SweepsWithNotices(r.ctx)
+	if err != nil {
+		r.cancel(err)
+	}
+	return !slices.ContainsFunc(ended, func(s store.Sweep) bool { return s.Record.AwaitsOnEnd() })
+}
+
 // AwaitIdle waits until a sweep is idle, and reports whether it is: false when ctx ended before.
 func (r *Runner) AwaitIdle(ctx context.Context, id string) bool {
 	watcher, done, err := r.master.Watch(r.ctx, id, api.DetailCounts)

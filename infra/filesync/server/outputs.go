@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"mlframework/infra/agent"
@@ -49,8 +50,27 @@ func openSweep(of filesync.Outputs) (s sweep, err error) {
 	}
 	if err != nil {
 		s.close()
+		return s, err
 	}
-	return s, err
+	return s, s.lock(of.Sweep)
+}
+
+// lock keeps the worker from removing the outputs until the sweep is closed. Where the file system
+// has no locks nobody waits for one.
+func (s *sweep) lock(name string) error {
+	folder, err := s.Open(".")
+	if err != nil {
+		s.close()
+		return err
+	}
+	closeRoots := s.close
+	s.close = func() { folder.Close(); s.Root.Close(); closeRoots() }
+	err = syscall.Flock(int(folder.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if err == syscall.EWOULDBLOCK {
+		s.close()
+		return fmt.Errorf("the outputs of %s are being removed", name)
+	}
+	return nil
 }
 
 // listOutputs answers with a list of the outputs of a sweep's tasks. It reads no file but those
@@ -81,7 +101,6 @@ func listed(ctx context.Context, q filesync.ListRequest) ([]filesync.Output, err
 		return nil, err
 	}
 	defer s.close()
-	defer s.Root.Close()
 	var chosen map[int64]bool // nil: every task
 	if !q.All {
 		chosen = map[int64]bool{}

@@ -30,7 +30,6 @@ func sendOutputs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer s.close()
-	defer s.Root.Close()
 	to := bufio.NewWriterSize(w, bufferSize)
 	send := &sender{ctx: r.Context(), to: to, sweep: s.Root}
 	for _, f := range q.Files {

@@ -97,6 +97,8 @@ func (c *contract) body(path string) []byte {
 		v = map[string]any{"space": sub.Record.Space}
 	case strings.HasSuffix(path, "/measure"):
 		v = object{"metrics": []any{}, "tasks": []any{}}
+	case strings.HasSuffix(path, "/prune"), strings.HasSuffix(path, "/size"):
+		v = object{"tasks": []any{object{"from": 0, "to": 1}}}
 	case strings.HasSuffix(path, "/reread"):
 		v = object{"metrics": []any{}}
 	case strings.HasSuffix(path, "/resume"), strings.HasSuffix(path, "/retry"):

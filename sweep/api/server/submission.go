@@ -97,6 +97,12 @@ func check(s api.Submission) error {
 		return api.Wrong("record.notify", r.Notify.Check().Error())
 	case len(r.Notices) > 0:
 		return api.Wrong("record.notices", "set by the master: leave it out")
+	case r.OnEnd != nil && r.OnEnd.Check() != nil:
+		return api.Wrong("record.on_end", r.OnEnd.Check().Error())
+	case r.After != "":
+		return api.Wrong("record.after", "set by the master: leave it out")
+	case len(r.Pruned) > 0:
+		return api.Wrong("record.pruned", "set by the master: leave it out")
 	case len(r.Extensions) > 0:
 		return api.Wrong("record.extensions",
 			"must be empty in a new sweep: extend it once it is submitted")

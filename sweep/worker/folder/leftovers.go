@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path"
@@ -144,4 +145,17 @@ func removeAll(root string) error {
 	}
 	open(root)
 	return os.RemoveAll(root)
+}
+
+// Remove removes a folder entry by entry, including folders that a program has made inaccessible.
+// Between two entries it stops if ctx ends.
+func Remove(ctx context.Context, dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		err = errors.Join(err, removeAll(dir+"/"+e.Name()))
+	}
+	return errors.Join(err, removeAll(dir))
 }

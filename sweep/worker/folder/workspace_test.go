@@ -356,3 +356,23 @@ func TestAsAnOrdinaryUser(t *testing.T) {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }
+
+// What a task has left is as large before the copies of its project's files are removed as after.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.snapshot("r1", map[string]string{"train.py": "0123456789", "lib/a.py": "01234", "data": "012"})
+	p, err := s.store.Project("r1", folder.Rules{})
+	must(t, err)
+	ws, err := p.Enter(t.Context(), s.path("outputs/train-1/0"))
+	must(t, err)
+	must(t, os.Mkdir(ws.Dir+"/result", 0o700))
+	must(t, os.WriteFile(ws.Dir+"/result/best", make([]byte, 1000), 0o600))
+	must(t, os.WriteFile(ws.Dir+"/data", make([]byte, 200), 0o600)) // of the project, and changed
+	must(t, os.Symlink("/usr/bin/env", ws.Dir+"/link"))
+	before := ws.Size()
+	must(t, ws.Leave())
+	if after := ws.Size(); before != 1200 || after != 1200 {
+		t.Errorf("%d bytes, then %d", before, after)
+	}
+}

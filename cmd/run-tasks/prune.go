@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/display"
+	"mlframework/internal/yamlfile"
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/table"
+	"mlframework/sweep/task"
+)
+
+func (c *command) pruneCommand() *cliv2.Command {
+	return &cliv2.Command{Name: "prune", Action: c.prune,
+		Usage: "remove old sweeps or outputs, and code that no sweep needs",
+		Flags: append(locationFlags(),
+			&cliv2.StringFlag{Name: "older-than", DefaultText: "remove no sweeps",
+				Usage: "remove sweeps that ended at least `TIME` ago, such as 12h or 30d"},
+			cli.Switch("failed", "remove only the outputs of tasks that failed"),
+			&cliv2.IntFlag{Name: "keep-best", DefaultText: "keep all",
+				Usage: "remove only outputs, of all but the best `N` tasks of each sweep"},
+			cli.Switch("dry-run", "show what would be removed; remove nothing"),
+			cli.Switch("yes", "remove without asking", "y")),
+		Description: `--older-than alone removes whole sweeps, as rm does. With --failed or
+--keep-best, sweeps stay with their results, and only outputs of tasks are
+removed: in all sweeps that have ended or, with --older-than, in those that
+ended that long ago. --failed and --keep-best together remove what either one
+does. --keep-best ignores sweeps without an objective; of a sweep with repeat it
+keeps the N combinations with the best mean, with all repeats. To
+--missing, a task that succeeded is done, also without its outputs.
+
+Always removes the copies of the project's code that none of the remaining
+sweeps needs; on this machine, these only while no sweep runs.
+
+EXAMPLES:
+   # what would be removed
+   run-tasks prune --older-than 30d --dry-run
+   # keep the outputs of the best ten tasks of each sweep
+   run-tasks prune --keep-best 10
+   # only code that no sweep needs
+   run-tasks prune`}
+}
+
+// pruneOptions are the options of `run-tasks prune`.
+type pruneOptions struct {
+	pruneRules
+	dryRun bool
+	self   string // how hints begin
+	// agrees asks a person; asked is false if there is nobody
+	agrees func(question string) (agreed, asked bool)
+}
+
+func readPruneOptions(ctx *cliv2.Context) (o pruneOptions, err error) {
+	if ctx.NArg() > 0 {
+		return o, cli.Wrong("run-tasks rm "+ctx.Args().First()+" removes a sweep",
+			"prune takes no argument")
+	}
+	o.dryRun, o.failed, o.keepBest = ctx.Bool("dry-run"), ctx.Bool("failed"), ctx.Int("keep-best")
+	if ctx.IsSet("keep-best") && o.keepBest < 1 {
+		return o, cli.Wrong("--failed removes the outputs of failed tasks alone", "--keep-best must be at least 1")
+	}
+	if !ctx.IsSet("older-than") {
+		return o, nil
+	}
+	age, problem, remedy := yamlfile.ParseDuration(ctx.String("older-than"))
+	if problem != "" {
+		return o, cli.Wrong(remedy, "--older-than: %s", problem)
+	}
+	o.old, o.age = true, age
+	return o, nil
+}
+
+// prune is `run-tasks prune`.
+func (c *command) prune(ctx *cliv2.Context) error {
+	o, err := readPruneOptions(ctx)
+	if err != nil {
+		return err
+	}
+	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
+	defer stop()
+	src, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer src.close()
+	o.self, o.agrees = c.self, c.asker(work, ctx.Bool("yes"))
+	return o.run(work, src, c.stdout, c.messages)
+}
+
+// run removes what the rules select of a source.
+func (o pruneOptions) run(ctx context.Context, src source, out io.Writer,
+	messages *display.Messages) error {
+	all, err := src.Sweeps(ctx, "", 0)
+	if err != nil {
+		return err
+	}
+	plan, err := o.plan(ctx, src, all, time.Now())
+	if err != nil {
+		return err
+	}
+	unused, err := src.unusedRevisions(ctx, plan.removed())
+	if err != nil {
+		return err
+	}
+	if len(plan)+len(unused) == 0 {
+		fmt.Fprintln(messages, "there is nothing to remove")
+		return nil
+	}
+	for _, line := range plan.lines() {
+		fmt.Fprintln(out, line)
+	}
+	what := plan.text(len(unused))
+	if o.dryRun {
+		fmt.Fprintln(out, "would remove "+what)
+		return nil
+	}
+	switch agreed, asked := o.agrees("Remove " + what + "?"); {
+	case !asked:
+		return cli.Wrong("--yes removes without asking, and --dry-run removes nothing",
+			"cannot ask for confirmation without a terminal")
+	case ctx.Err() != nil:
+		return cli.Code(cli.Interrupted)
+	case !agreed:
+		fmt.Fprintln(messages, "nothing was removed")
+		return cli.Code(cli.Failed)
+	}
+	if len(plan) > 0 {
+		err := src.act(ctx, func(client *api.Client) error {
+			return plan.carryOut(ctx, client, out, messages)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return dropRevisions(ctx, src, out)
+}
+
+// plan reads what the rules look at, and applies them.
+func (o pruneOptions) plan(ctx context.Context, src source, all []core.Summary, now time.Time) (
+	plan prunePlan, err error) {
+	for _, s := range all {
+		one := prunable{Summary: s}
+		if o.ofTasks() && o.considers(s, now) {
+			if one, err = o.read(ctx, src, s.ID); err != nil {
+				return nil, err
+			}
+		}
+		for _, p := range planPrune(o.pruneRules, []prunable{one}, now) {
+			for part := range slices.Chunk(p.tasks, api.MostPruned) {
+				bytes, err := src.Size(ctx, s.ID, part)
+				if err != nil {
+					return nil, err
+				}
+				p.bytes += bytes
+			}
+			plan = append(plan, p)
+		}
+	}
+	return plan, nil
+}
+
+// read reads the tasks of a sweep that have outputs.
+func (o pruneOptions) read(ctx context.Context, src source, id string) (p prunable, err error) {
+	s, err := src.Sweep(ctx, id, false)
+	if err != nil {
+		return p, err
+	}
+	p.Summary, p.ranked = s.Summary, !s.Record.Objective.IsZero()
+	isBest := func(*table.Row) bool { return false }
+	switch {
+	case !p.ranked || o.keepBest == 0:
+	case len(s.Record.Repeats()) > 0:
+		best, err := bestCombinations(ctx, src, s, "", o.keepBest)
+		if err != nil {
+			return p, err
+		}
+		isBest = best.has
+	default:
+		best := map[int64]bool{}
+		err := src.Rows(ctx, id, api.Query{Issued: true, Best: true, Top: o.keepBest},
+			func(r *table.Row) error {
+				best[r.Index] = table.IsRanked(s.Record.Objective, r)
+				return nil
+			})
+		if err != nil {
+			return p, err
+		}
+		isBest = func(r *table.Row) bool { return best[r.Index] }
+	}
+	err = src.Rows(ctx, id, api.Query{Issued: true}, func(r *table.Row) error {
+		state, err := task.ParseState(r.State)
+		if r.Host != "" && !s.Record.Pruned.Has(r.Index) {
+			p.tasks = append(p.tasks, prunableTask{r.Index, state.Failure(), isBest(r)})
+		}
+		return err
+	})
+	return p, err
+}
+
+// carryOut removes what is planned, through the process that runs the sweeps.
+func (p prunePlan) carryOut(ctx context.Context, client *api.Client, out io.Writer,
+	messages *display.Messages) error {
+	for _, s := range p {
+		if len(s.tasks) == 0 {
+			if err := client.Remove(ctx, s.ID); err != nil {
+				return err
+			}
+			fmt.Fprintln(out, "removed "+s.ID)
+			continue
+		}
+		for part := range slices.Chunk(s.tasks, api.MostPruned) {
+			if _, err := client.Prune(ctx, s.ID, part); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(out, "removed the outputs of %s of %s\n", plural(s.tasks.Len(), "task"), s.ID)
+	}
+	return finishRemovals(ctx, client, p.ids(), messages)
+}
+
+// dropRevisions removes the code that no sweep of a source needs, and says how much.
+func dropRevisions(ctx context.Context, src source, out io.Writer) error {
+	n, err := src.dropRevisions(ctx)
+	if n > 0 {
+		fmt.Fprintln(out, "removed "+revisionsText(n))
+	}
+	return err
+}
+
+func revisionsText(n int) string {
+	return plural(int64(n), "revision") + " of the project's code"
+}
