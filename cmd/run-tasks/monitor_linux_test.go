@@ -88,6 +88,23 @@ func TestMonitorOfAFolder(t *testing.T) {
 	f.over()
 }
 
+// The page of a task has what it printed, also of a sweep that ended before the monitor began.
+func TestMonitorShowsAnOutput(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 1s", "echo printed by $TASK_INDEX\necho and why >&2; exit $TASK_INDEX\n")
+	f.start(nil, "--local", "-d", "p", "--keep-going", "work").ends(1)
+	pages := f.start(nil, "monitor", "--no-open")
+	page := pages.read("/sweeps/work-1/tasks/1")
+	for _, want := range []string{"and why\n</pre>", "exit code 1", "The same but one parameter"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in %s", want, page)
+		}
+	}
+	f.signal(pages, syscall.SIGINT)
+	pages.ends(0)
+	f.over()
+}
+
 // The link is not in the command line of the browser, which other users can read.
 func TestMonitorOpensABrowser(t *testing.T) {
 	t.Parallel()

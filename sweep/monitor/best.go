@@ -17,7 +17,7 @@ type bestLine struct {
 	Exact         string
 	Objective     string
 	Parameters    []value // those that vary
-	Command       string
+	Command       command
 }
 
 // askBest asks for the task of a sweep that ranks first; nil: none has a rank.
@@ -45,7 +45,7 @@ func (m *Monitor) best(s api.Sweep, r *table.Row) *bestLine {
 		Metric: human.Truncate(human.Visible(s.Record.Objective.Metric)), Value: fourDigits(v),
 		Exact:     strconv.FormatFloat(v, 'g', -1, 64),
 		Objective: human.Truncate(human.Visible(s.Record.Objective.String())),
-		Command:   human.CommandLine(r.Argv)}
+		Command:   commandOf(s, r, "best-command")}
 	if len(s.Record.Repeats()) > 0 {
 		l.Label = "Best single task"
 	}

@@ -318,8 +318,10 @@ func TestABrowserSeesTheMasterGoAndComeBack(t *testing.T) {
 	b.sees("The master cannot be reached")
 	b.sees(id)
 	b.keep("away")
-	b.visit("/workers")
-	b.sees("The master is away")
+	s.until("a page that is loaded says so", func() bool { // what it said last counts for a second
+		b.visit("/workers")
+		return strings.Contains(js[string](b, "document.body.innerText"), "The master is away")
+	})
 	b.keep("away-page")
 	s.start()
 	b.sees("Workers, by name")

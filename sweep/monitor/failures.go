@@ -11,6 +11,7 @@ import (
 	"mlframework/sweep/expr"
 	"mlframework/sweep/failure"
 	"mlframework/sweep/human"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -60,7 +61,7 @@ func (m *Monitor) failures(s api.Sweep, f api.Failures) *failuresView {
 			l.Host = human.Visible(*g.Host)
 		}
 		if g.Reason != "" {
-			l.Show = m.sweepURL(s.ID) + "?" + url.Values{"where": {reasonFilter(g.Reason)}}.Encode()
+			l.Show = m.reasonURL(s.ID, g.Reason)
 		}
 		v.Groups = append(v.Groups, l)
 	}
@@ -73,9 +74,39 @@ func reasonFilter(reason string) string {
 	if !strings.Contains(reason, failure.Masked) {
 		return "reason = " + expr.Quote(reason)
 	}
+	return "reason ~ " + expr.Quote(reasonPattern(reason))
+}
+
+func reasonPattern(reason string) string {
 	parts := strings.Split(reason, failure.Masked)
 	for i := range parts {
 		parts[i] = regexp.QuoteMeta(parts[i])
 	}
-	return "reason ~ " + expr.Quote("^"+strings.Join(parts, ".*")+"$")
+	return "^" + strings.Join(parts, ".*") + "$"
+}
+
+// alikeLine is how many tasks failed like one, itself included, and where they are.
+type alikeLine struct {
+	Count int64
+	URL   string
+}
+
+// alike returns the tasks of a sweep that failed like one; nil: no other did.
+func (m *Monitor) alike(r *request, s api.Sweep, row table.Row) (*alikeLine, error) {
+	state, _ := task.ParseState(row.State)
+	if !state.Failure() || row.Reason == "" || failedTasks(s.Summary) < 2 {
+		return nil, nil
+	}
+	f, err := m.askFailures(r.Context(), s, r.version)
+	for _, g := range f.value.Groups {
+		if like, _ := regexp.MatchString(reasonPattern(g.Reason), row.Reason); like && g.Count > 1 {
+			return &alikeLine{g.Count, m.reasonURL(s.ID, g.Reason)}, err
+		}
+	}
+	return nil, err
+}
+
+// reasonURL returns the page with the tasks of a sweep that failed for a reason.
+func (m *Monitor) reasonURL(sweep, reason string) string {
+	return m.sweepURL(sweep) + "?" + url.Values{"where": {reasonFilter(reason)}}.Encode()
 }

@@ -60,6 +60,14 @@ func TestASweepsFailures(t *testing.T) {
 		got) != "[0 1 2]" {
 		t.Errorf("behind a link: %q", got)
 	}
+	like := regexp.MustCompile(`<a href="([^"]*)">3 tasks failed like this</a>`).FindStringSubmatch(
+		v.get("/sweeps/" + id + "/tasks/1").text)
+	if like == nil {
+		t.Error("the page of a task leads to none that failed like it")
+	} else if got := rows(v.get(html.UnescapeString(like[1]))); fmt.Sprint(got) != "[0 1 2]" {
+		t.Errorf("tasks that failed alike: %q", got)
+	}
+	lacks(t, v.get("/sweeps/"+id+"/tasks/3"), "failed like this")
 	if p := v.get("/tasks"); strings.Contains(p.text, "failed otherwise") {
 		t.Error("the page of all tasks has them, too")
 	}

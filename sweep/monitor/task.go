@@ -23,12 +23,13 @@ type taskView struct {
 	Index               int64
 	Prev, Next          *tab // the tasks before and after it in the sweep; nil: none
 	State               string
-	Why                 string   // it failed, or waits
+	Why                 string // it failed, or waits
+	Alike               *alikeLine
 	Facts               []string // where and when it runs
 	Output              *outputView
 	Curve               *curve
 	Parameters, Metrics []value
-	Command             string
+	Command             command
 	Neighbours          []neighbourLine
 	Objective           string // of Neighbours
 	Attempts            []attemptLine
@@ -78,13 +79,16 @@ func (m *Monitor) loadTask(r *request) (*content, error) {
 	v := taskView{ID: human.Visible(row.ID), Sweep: human.Visible(id.Sweep),
 		SweepURL: m.sweepURL(id.Sweep), Index: id.Index, State: row.State,
 		Why: human.Visible(whyOf(s.value.Summary, t.value)), Facts: facts(t.value, t.asOf),
-		Command:    human.CommandLine(row.Argv),
+		Command:    commandOf(s.value, &row, "command"),
 		Attempts:   m.attempts(id, t.value),
 		Curve:      curveOf(s.value.Record.Objective.Metric, t.value.Series),
 		Parameters: parametersOf(row.Parameters), Metrics: metricsOf(row.Metrics)}
 	v.HasGPUs = slices.ContainsFunc(v.Attempts, func(a attemptLine) bool { return a.GPUs != "" })
 	v.Prev, v.Next = m.siblings(s.value, id)
 	if v.Output, err = m.outputOf(r, t.value, id, running); err != nil {
+		return nil, err
+	}
+	if v.Alike, err = m.alike(r, s.value, row); err != nil {
 		return nil, err
 	}
 	if err := m.addNeighbours(r, &v, s.value, id); err != nil {

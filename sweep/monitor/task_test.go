@@ -184,3 +184,21 @@ func TestHostileTask(t *testing.T) {
 	has(t, p, "&lt;script&gt;alert(1)&lt;/script&gt;", "The same but one parameter")
 	lacks(t, p, "<script>alert", "<img", "\x1b", "\u202e")
 }
+
+// A command that is not all that a program gets says so, also that of the best task.
+func TestACommandThatIsNotAll(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.hire("w1", "gpu1", 1, well)
+	id := s.submit("i: [1, 2]\n", func(r *core.Record) {
+		r.Recipe.Env = map[string]string{"MODE": "fast"}
+	})
+	all := s.submit("i: [1, 2]\n")
+	s.becomes(id, "succeeded", 2)
+	s.becomes(all, "succeeded", 2)
+	v := s.enter(monitor.Viewer)
+	has(t, v.get("/sweeps/"+id), "gets variables or a file", "run-tasks show train-1/1")
+	has(t, v.get("/sweeps/"+id+"/tasks/0"), "gets variables or a file", "run-tasks show train-1/0")
+	lacks(t, v.get("/sweeps/"+all), "gets variables")
+	lacks(t, v.get("/sweeps/"+all+"/tasks/0"), "gets variables")
+}
