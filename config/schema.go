@@ -37,7 +37,7 @@ type Options struct {
 	Image       string `yaml:"image" is:"image" unset:"as in tasks.yml" help:"container IMAGE of the workers"`
 	BrokerImage string `yaml:"broker-image" is:"image" default:"rabbitmq:4.2" help:"container IMAGE of the broker"`
 	// Slots are those of each worker.
-	Slots         int          `yaml:"slots" number:"1-4096 slots" unset:"one on each core" help:"run up to N tasks at a time on each worker"`
+	Slots         int          `yaml:"slots" number:"1-4096 slots" unset:"one on each core" help:"run up to N tasks at a time on each worker; unless set, tasks with GPUs need no slot"`
 	GPUs          GPUs         `yaml:"gpus" is:"gpus" unset:"all" help:"GPUS of each host that its worker gets: all, none, or numbers and UUIDs: 0,2"`
 	GPUBusy       string       `yaml:"gpu-busy" is:"gpu-busy" unset:"memory" help:"WHAT keeps a GPU from tasks: memory in use by others, or their locks (memory); only locks (mine); nothing (never)"`
 	GPUBusyAbove  string       `yaml:"gpu-busy-above" is:"gpu-memory" unset:"1g" help:"with gpu-busy memory: SIZE of memory of a GPU that others may use while tasks get it"`

@@ -116,6 +116,8 @@ func (c *command) fetchCommand() *cliv2.Command {
 				Usage: "copy only files that match `PATTERN`; can be repeated"},
 			&cliv2.IntFlag{Name: "top", DefaultText: "all",
 				Usage: "copy only from the best `N` tasks or combinations"},
+			&cliv2.StringFlag{Name: "group-by", DefaultText: "the repeats of the sweep",
+				Usage: "with --top: `none` selects single tasks, not combinations"},
 			&cliv2.StringFlag{Name: "where",
 				Usage: "copy only from tasks that match `EXPR`: 'accuracy>0.9'"},
 			cli.Switch("yes", "copy more than 10 GB without asking", "y"), flagJSON()),
@@ -129,7 +131,8 @@ PATTERN works as in a .gitignore file, relative to the folder of the task:
 '*.pt', /result/best.pt, checkpoints/. Targets of matching links are copied,
 too. Without SWEEP, --top uses the newest sweep with an objective; if several
 definitions have one, name the definition. If parameters.yml has repeat, --top
-selects the N combinations with the best mean, with all their repeats.
+selects the N combinations with the best mean, with all their repeats;
+--group-by none selects the N best tasks.
 
 EXAMPLES:
    # all outputs of the newest sweep

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -131,6 +132,11 @@ func (c *command) places(ctx *cliv2.Context, dir string, file *definition.File,
 	need hostNeed) (workers []core.Worker, err error) {
 	if locationOf(ctx) == inFolder {
 		w, err := thisMachine(ctx, need)
+		if err != nil && presumed(ctx) { // it may be meant for a cluster that is not there yet
+			problem, _, _ := strings.Cut(err.Error(), "\n")
+			c.print([]string{problem + "; on a cluster of infrainit it may have"})
+			return nil, nil
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -153,6 +153,9 @@ func checkFetch(ctx *cliv2.Context) (t target, err error) {
 		return t, err
 	}
 	switch at := locationOf(ctx); {
+	case ctx.IsSet("group-by") && ctx.String("group-by") != noGroups:
+		return t, cli.Wrong("results --group-by prints means over columns",
+			"--group-by of fetch is %s, or left out", noGroups)
 	case ctx.IsSet("top") && ctx.Int("top") < 1:
 		return t, cli.Wrong("", "--top must be at least 1")
 	case ctx.IsSet("top") && t.isTask:

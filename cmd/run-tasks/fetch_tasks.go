@@ -107,7 +107,7 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 	q := api.Query{Issued: true, Where: ctx.String("where"), Top: ctx.Int("top")}
 	isMeant := func(r *table.Row) bool { return !t.isTask || r.Index == t.index }
 	switch ranked := q.Top > 0; {
-	case ranked && len(s.Record.Repeats()) > 0:
+	case ranked && len(s.Record.Repeats()) > 0 && ctx.String("group-by") != noGroups:
 		best, err := bestCombinations(work, src, s, q.Where, q.Top)
 		if err != nil {
 			return w, err

@@ -58,21 +58,46 @@ func (n hostNeed) slotsNote(w core.Worker, b api.StartedSweep) string {
 // noteUnusedGPUs says how tasks get GPUs where this machine has some and the first sweep of a
 // definition asks for none. It waits for no driver.
 func (s *session) noteUnusedGPUs(ctx context.Context, b api.StartedSweep) {
-	if s.needs.GPUs.Count > 0 || s.needs.kept || !strings.HasSuffix(b.ID, "-1") ||
-		!nvdocker.Installed() {
+	if !s.asksForNoGPUs(b) || !nvdocker.Installed() {
 		return
 	}
 	go func() {
 		r, err := nvdocker.Detect(ctx, nvdocker.AnswerTime)
 		if n := int64(len(nvdocker.Devices(r.GPUs))); err == nil && n > 0 && ctx.Err() == nil {
-			with := "`gpus: 1` in tasks.yml"
-			if s.needs.typed {
-				with = "--gpus 1"
-			}
 			s.messages.Note(fmt.Sprintf("this machine has %s: with %s, each task of %s gets one "+
-				"of its own", plural(n, "GPU"), with, s.needs.definition))
+				"of its own", plural(n, "GPU"), s.oneGPU(), s.needs.definition))
 		}
 	}()
+}
+
+// noteGPUsOf is noteUnusedGPUs for a master, whose tasks see no GPUs at all then.
+func (s *session) noteGPUsOf(ctx context.Context, m *remote, b api.StartedSweep) {
+	if !s.asksForNoGPUs(b) {
+		return
+	}
+	workers, err := m.Workers(ctx)
+	n := 0
+	for _, w := range workers {
+		n += len(w.GPUs)
+	}
+	if err == nil && n > 0 {
+		s.messages.Note(fmt.Sprintf("tasks of %s see no GPUs, and the cluster has %d: with %s, "+
+			"each gets one of its own", s.needs.definition, n, s.oneGPU()))
+	}
+}
+
+// asksForNoGPUs reports whether a sweep is the first of a definition that says nothing of GPUs.
+func (s *session) asksForNoGPUs(b api.StartedSweep) bool {
+	return s.needs.GPUs.Count == 0 && !s.needs.kept && strings.HasSuffix(b.ID, "-1") &&
+		!s.look.Quiet && !s.look.JSON
+}
+
+// oneGPU is how each task of the sweep gets a GPU.
+func (s *session) oneGPU() string {
+	if s.needs.typed {
+		return "--gpus 1"
+	}
+	return "`gpus: 1` in tasks.yml"
 }
 
 // noteOwn says of GPUs of this machine that tasks of this folder have them, as its runner knows:

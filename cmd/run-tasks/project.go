@@ -256,8 +256,8 @@ func (p *project) unchangeable(words []string) error {
 			", runs combinations", "%s runs once on every worker (each: worker), without "+
 			"parameters: %s has nothing to change", p.task.Name, words[0])
 	}
-	return cli.Wrong("name one in tasks.yml, such as parameters: "+usualParameters+", or run it "+
-		"without "+typed(words),
+	return cli.Wrong("name one in tasks.yml, such as parameters: "+usualParameters+"; --repeat 10 "+
+		"alone needs none",
 		"%s has no parameters file that %s could change", p.task.Name, words[0])
 }
 

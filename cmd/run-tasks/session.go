@@ -74,7 +74,7 @@ func (c *command) run(ctx *cliv2.Context, m *remote, l launch) error {
 	}
 	work, stop := cli.Interrupts(ctx.Context, s.leave)
 	defer stop()
-	return s.on(work, m, nil)
+	return s.on(work, m, func(b api.StartedSweep) { s.noteGPUsOf(work, m, b) })
 }
 
 // inFolder has the launch run by the runner of this folder.

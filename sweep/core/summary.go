@@ -150,6 +150,9 @@ func (r Record) fill(row *table.Row, t *Task, fields table.Fields) {
 	row.Metrics = t.Attempt.Metrics()
 	if o := t.Attempt.Outcome; o != nil {
 		row.ExitCode, row.Class, row.Reason = o.ExitCode, string(o.Class), o.Reason+t.lapsedReason()
+		if t.State == task.Cancelled && o.Class == task.Loss { // it waited for another attempt
+			row.Reason = ""
+		}
 		if seconds := o.Duration.Truncate(precision).Seconds(); seconds > 0 {
 			row.Duration = &seconds
 		}

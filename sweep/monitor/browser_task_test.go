@@ -2,6 +2,7 @@ package monitor_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -58,8 +59,9 @@ func TestABrowserFollowsAnOutput(t *testing.T) {
 	}
 }
 
-// A task's page can be read on a wide and on a narrow screen, in the light and in the dark.
-func TestATasksPageInABrowser(t *testing.T) {
+// The pages of a sweep and of its tasks can be read on a wide and on a narrow screen, in the light
+// and in the dark.
+func TestPagesInABrowser(t *testing.T) {
 	s := newSite(t)
 	id, _ := trained(s)
 	s.prints(id, 0, "stdout", "epoch 1/10 loss=1.86\nepoch 2/10 loss=1.56\n")
@@ -74,17 +76,20 @@ func TestATasksPageInABrowser(t *testing.T) {
 			[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
 		for _, width := range []int64{1440, 390} {
 			b.run(chromedp.EmulateViewport(width, 900))
-			for path, text := range map[string]string{"/tasks/0": "FloatingPointError",
+			for path, text := range map[string]string{"": "1 failed", "?where=lr%3E0.2": "1–2 of the 2", "/tasks/0": "FloatingPointError",
 				"/tasks/5": "epoch 59/100", "/tasks/2": "Nothing was printed to stdout."} {
 				b.visit("/sweeps/" + id + path)
 				b.sees(text)
-				name := fmt.Sprintf("task%s-%s-%d", strings.ReplaceAll(path, "/", "-"), theme, width)
+				name := fmt.Sprintf("%s-%s-%d", notInNames.ReplaceAllString("sweep"+path, "-"), theme,
+					width)
 				b.keep(name)
 				b.looks(name)
 			}
 		}
 	}
 }
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
 // looks fails the test where a page is wider than the screen, has text below 11 px, or labels in a
 // drawing that stand on one another.

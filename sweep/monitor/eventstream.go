@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"compress/flate"
-	"context"
 	"io"
 	"net/http"
 	"sync"
@@ -56,14 +55,4 @@ func (s eventStream) send(text string) bool {
 		_, err = io.WriteString(s.to, text)
 	}
 	return err == nil && s.out.Flush() == nil
-}
-
-// sleep waits for d, and returns false if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

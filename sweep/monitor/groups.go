@@ -98,13 +98,14 @@ func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query, best *tab
 	}
 	v := m.tasksView(q, m.sweepURL(s.ID), p.value,
 		m.sweepColumns(s, schema, p.value.rows, best, q.ranked(), from))
-	v.Table.fold(func(parameter string) bool { return !s.Record.Varies(parameter) })
+	v.Table.fold()
 	v.Caption = "Tasks of " + human.Visible(s.ID)
 	counts, err := m.askCounts(ctx, s, q.where, version)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, counts.value)
 	if p.value.wrong == nil && counts.value != nil {
 		order := ""
-		if q.ranked() {
+		if rows := p.value.rows; q.ranked() && len(rows) > 0 &&
+			table.IsRanked(s.Record.Objective, &rows[0]) {
 			order = "best first"
 		}
 		v.Range = rangeText(from+1, int64(len(p.value.rows)), total(counts.value, q.states),

@@ -31,7 +31,7 @@ func scores(_ string, a task.Attempt) *task.Outcome {
 
 func ranked(r *core.Record) { r.Objective = metric.Objective{Metric: "accuracy", Maximize: true} }
 
-var repeatCells = regexp.MustCompile(`(?s)<tr[^>]*>\n?(?:<td[^>]*>[0-9]*</td>)?<th scope="row".*?</tr>`)
+var repeatCells = regexp.MustCompile(`(?s)<tr[^>]*>\s*(?:<td[^>]*>[0-9]*</td>)?\s*<th scope="row".*?</tr>`)
 
 // lines returns the rows of the last table of a page, as text.
 func lines(p page) (all []string) {

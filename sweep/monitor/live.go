@@ -56,37 +56,61 @@ func (m *Monitor) live(w http.ResponseWriter, r *request, p page) error {
 		begun := time.Now()
 		r.version = now.version
 		c, refresh := m.changes(r, p, now, has)
-		took := time.Since(begun)
 		if reader.state().closed || !out.send(text+event(c, has)) {
 			return nil
 		}
+		text = ""
 		// what takes long is asked for less often
-		if took > notifyInterval && !sleep(r.Context(), took) {
-			return nil
+		pause := time.Since(begun)
+		if pause < notifyInterval {
+			pause = 0
 		}
-		for text = ""; ; {
-			select {
-			case <-now.changed:
-			case <-refresh:
-			case <-alive.C:
-				if m.sessions.find(id) == nil || !out.send(": still here\n\n") {
-					return nil
-				}
-				continue
-			case <-r.Context().Done():
-				return nil
-			}
-			break
+		if !m.untilDue(r, now, pause, refresh, alive, out) {
+			return nil
 		}
 	}
 }
 
-// changes returns what a browser lacks of a page, and when that is due again though nobody tells of
-// a change; nil: never.
+// untilDue waits until a page has to be looked at again: when it changed, but not before a pause is
+// over, and at the latest after refresh where that is not 0. Meanwhile the stream says that it is
+// still there. It returns false when the stream ends.
+func (m *Monitor) untilDue(r *request, now topicState, pause, refresh time.Duration,
+	alive *time.Ticker, out eventStream) bool {
+	changed := now.changed
+	var rested, due <-chan time.Time
+	if pause > 0 {
+		changed, rested = nil, time.After(pause)
+	}
+	if refresh > 0 {
+		due = time.After(refresh + pause)
+	}
+	id := m.sessionID(r.Request)
+	for {
+		select {
+		case <-changed:
+			return true
+		case <-due:
+			return true
+		case <-rested:
+			changed, rested = now.changed, nil
+		case <-alive.C:
+			if m.sessions.find(id) == nil || !out.send(": still here\n\n") {
+				return false
+			}
+		case <-m.answers.ctx.Done(): // the monitor stops
+			return false
+		case <-r.Context().Done():
+			return false
+		}
+	}
+}
+
+// changes returns what a browser lacks of a page, and after what time that is another though nobody
+// tells of a change; 0: never.
 func (m *Monitor) changes(r *request, p page, now topicState, has shown) (c change,
-	refresh <-chan time.Time) {
+	refresh time.Duration) {
 	if now.unreachable != nil {
-		return change{Away: unreachableText(now.unreachable)}, nil
+		return change{Away: unreachableText(now.unreachable)}, 0
 	}
 	f, err := m.load(r, p)
 	var all []block
@@ -97,14 +121,11 @@ func (m *Monitor) changes(r *request, p page, now topicState, has shown) (c chan
 	case err == nil:
 		c.Blocks = has.update(all)
 	case refused && e.Status == http.StatusNotFound:
-		return change{Reload: true}, nil
+		return change{Reload: true}, 0
 	default:
 		c.Away = unreachableText(err)
 	}
-	if f.refresh > 0 {
-		refresh = time.After(f.refresh)
-	}
-	return c, refresh
+	return c, f.refresh
 }
 
 // event writes an event, whose id is what the browser has then.

@@ -157,7 +157,8 @@ func TestReadersAreSentWhatDiffers(t *testing.T) {
 	leave()
 	events, _ = v.follow("/live/sweeps/" + id)
 	end(id, 0, well(id, task.Attempt{})) // its metric is a new column
-	s.wait(events, "its task ended", shows("succeeded <b>1</b>"))
+	s.wait(events, "its task ended", shows("succeeded <b>1</b>", `data-key="sort accuracy"`,
+		"Best: accuracy"))
 	end(id, 1, well(id, task.Attempt{}))
 	e := s.wait(events, "another ended", shows("succeeded <b>2</b>"))
 	if e.bytes > len(p.text)/10 || len(p.text) < 10000 {

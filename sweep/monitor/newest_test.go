@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
 	"mlframework/sweep/core"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/monitor"
@@ -90,5 +93,34 @@ func TestABrowserSeesNewestMetrics(t *testing.T) {
 	shown("accuracy 0.95 train-1/1")
 	if js[float64](b, "window.loaded") != loaded {
 		t.Error("the page was loaded again")
+	}
+}
+
+// While the pointer is on the table its rows keep their places, until somebody asks for the new ones.
+func TestABrowserHoldsTheOrder(t *testing.T) {
+	s := newSite(t)
+	id, end := firstEnds(s)
+	b := s.open()
+	b.enter()
+	b.visit("/sweeps/" + id)
+	first := func() string {
+		return js[string](b, `document.querySelector(".tasks tbody tr").dataset.key`)
+	}
+	b.sees("accuracy 0.9 train-1/0")
+	at := js[[]float64](b, `((r) => [r.x + 20, r.y + 20])(`+
+		`document.querySelector(".tasks tbody tr").getBoundingClientRect())`)
+	b.run(chromedp.MouseEvent(input.MouseMoved, at[0], at[1]))
+	s.reports("w1", id, 1, .25)
+	b.sees("0.25") // values change where they are
+	end(1, .95)
+	b.sees("The rows have another order now.")
+	if got := first(); got != id+"/0" {
+		t.Errorf("the first row is %s", got)
+	}
+	b.keep("order")
+	b.act("[data-show]", "click")
+	s.until("the best is first", func() bool { return first() == id+"/1" })
+	if strings.Contains(js[string](b, "document.body.innerText"), "another order") {
+		t.Error("it still says so")
 	}
 }

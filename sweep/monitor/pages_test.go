@@ -35,7 +35,7 @@ func lacks(t *testing.T, p page, all ...string) {
 }
 
 var (
-	firsts = regexp.MustCompile(`(?s)<tr[^>]*>\s*(?:<td[^>]*>[0-9]*</td>)?<th scope="row"[^>]*>(.*?)</th>`)
+	firsts = regexp.MustCompile(`(?s)<tr[^>]*>\s*(?:<td[^>]*>[0-9]*</td>\s*)?<th scope="row"[^>]*>(.*?)</th>`)
 	tags   = regexp.MustCompile(`<[^>]*>`)
 	hrefs  = regexp.MustCompile(`<a href="([^"]*)"[^>]*rel="(prev|next)"`)
 )
@@ -336,7 +336,8 @@ func TestTheMasterIsAway(t *testing.T) {
 	s.until("pages say so", func() bool {
 		return v.get("/sweeps").status == http.StatusServiceUnavailable
 	})
-	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/tasks", "/workers"} {
+	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/sweeps/" + id + "/tasks/0", "/tasks",
+		"/workers"} {
 		p := v.get(path)
 		if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d", path, p.status)
@@ -363,7 +364,8 @@ func TestAPrefix(t *testing.T) {
 	s := newSite(t, func(o *monitor.Options) { o.Prefix = "/lab/monitor/" })
 	id := s.submit("i: !interval [0, 3]\n")
 	v := s.enter(monitor.Operator)
-	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/tasks?size=1", "/workers"} {
+	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/sweeps/" + id + "/tasks/1",
+		"/tasks?size=1", "/workers"} {
 		p := v.get(path)
 		if p.status != 200 {
 			t.Errorf("%s: %d", path, p.status)

@@ -27,7 +27,7 @@ type heading struct {
 	Numeric bool
 	Group   string // "parameter", "metric", or "" for what every task has
 
-	folds string // the name of a parameter, or alwaysFolds; "": its column stays
+	folds folding
 }
 
 // line is one task.
@@ -51,14 +51,21 @@ type column struct {
 	numeric     bool
 	group       string
 	cell        func(*table.Row) cell
-	folds       string
+	folds       folding
 }
 
 // rankLabel heads the column of places in the order of the objective.
 const rankLabel = "#"
 
-// alwaysFolds is a column that is folded wherever it has one value.
-const alwaysFolds = "\x00"
+// folding says when a column with one value stands above the table instead.
+type folding int
+
+const (
+	never   folding = iota
+	ifEmpty         // if no row has a value
+	same            // if every row has the value
+	ifKnown         // if every row that has one has it: tasks that have not begun lack it
+)
 
 // A column of text is about so many characters wide, and a title holds at most so many bytes.
 const (
@@ -92,21 +99,20 @@ func intText(n *int) string {
 // resultColumns returns the columns after parameters and metrics. GPUs have one where any of the
 // rows has some.
 func (m *Monitor) resultColumns(rows []table.Row) []column {
-	folded := func(label, sort string, numeric bool, cell func(*table.Row) cell) column {
-		return column{label: label, sort: sort, numeric: numeric, cell: cell, folds: alwaysFolds}
-	}
 	all := []column{
-		folded("Host", "host", false, textCell(func(r *table.Row) string { return r.Host })),
-		folded("Slot", "slot", true, numberCell(func(r *table.Row) string {
-			return intText(r.Slot)
-		})),
-		folded("Attempts", "attempts", true,
-			numberCell(func(r *table.Row) string { return strconv.Itoa(r.Attempts) })),
-		{label: "Started (UTC)", sort: "started", cell: textCell(startedText)},
-		{label: "Duration", sort: "duration", numeric: true, cell: numberCell(durationText)},
-		folded("Exit code", "exit_code", true,
-			numberCell(func(r *table.Row) string { return intText(r.ExitCode) })),
-		folded("Reason", "reason", false, textCell(func(r *table.Row) string { return r.Reason })),
+		{label: "Host", sort: "host", folds: ifKnown,
+			cell: textCell(func(r *table.Row) string { return r.Host })},
+		{label: "Slot", sort: "slot", numeric: true, folds: ifKnown,
+			cell: numberCell(func(r *table.Row) string { return intText(r.Slot) })},
+		{label: "Attempts", sort: "attempts", numeric: true, folds: ifKnown,
+			cell: numberCell(attemptsText)},
+		{label: "Started (UTC)", sort: "started", folds: ifEmpty, cell: textCell(startedText)},
+		{label: "Duration", sort: "duration", numeric: true, folds: ifEmpty,
+			cell: numberCell(durationText)},
+		{label: "Exit code", sort: "exit_code", numeric: true, folds: same,
+			cell: numberCell(func(r *table.Row) string { return intText(r.ExitCode) })},
+		{label: "Reason", sort: "reason", folds: same,
+			cell: textCell(func(r *table.Row) string { return r.Reason })},
 	}
 	if slices.ContainsFunc(rows, func(r table.Row) bool { return len(r.GPUs) > 0 }) {
 		all = slices.Insert(all, 2, column{label: "GPUs", cell: gpusCell})
@@ -125,6 +131,13 @@ func gpusCell(r *table.Row) cell {
 		maxTitleBytes)]}
 }
 
+func attemptsText(r *table.Row) string {
+	if r.Attempts == 0 {
+		return ""
+	}
+	return strconv.Itoa(r.Attempts)
+}
+
 func startedText(r *table.Row) string {
 	if r.Started == nil {
 		return ""
@@ -139,7 +152,7 @@ func durationText(r *table.Row) string {
 	return human.Duration(*r.Duration)
 }
 
-var stateColumn = column{label: "State", folds: alwaysFolds,
+var stateColumn = column{label: "State", folds: same,
 	cell: func(r *table.Row) cell { return cell{Text: human.Visible(r.State), State: true} }}
 
 // sweepColumns returns the columns of the tasks of one sweep: its objective before the parameters,
@@ -150,7 +163,7 @@ func (m *Monitor) sweepColumns(s api.Sweep, schema table.Schema, rows []table.Ro
 	objective := s.Record.Objective
 	metricColumn := func(name string) column {
 		return column{human.Visible(name), "metrics." + name, true, "metric",
-			metricCell(name, slices.Contains(schema.Steps, name), name == objective.Metric), ""}
+			metricCell(name, slices.Contains(schema.Steps, name), name == objective.Metric), never}
 	}
 	if ranked {
 		places := map[int64]int64{}
@@ -159,12 +172,13 @@ func (m *Monitor) sweepColumns(s api.Sweep, schema table.Schema, rows []table.Ro
 				places[rows[i].Index] = from + int64(i) + 1
 			}
 		}
-		all = append(all, column{label: rankLabel, numeric: true, cell: func(r *table.Row) cell {
+		place := func(r *table.Row) cell {
 			if n := places[r.Index]; n > 0 {
 				return cell{Text: count(n), Numeric: true}
 			}
 			return cell{Numeric: true}
-		}})
+		}
+		all = append(all, column{label: rankLabel, numeric: true, folds: ifEmpty, cell: place})
 	}
 	all = append(all, column{label: "Task", sort: "index", numeric: true,
 		cell: func(r *table.Row) cell {
@@ -175,8 +189,12 @@ func (m *Monitor) sweepColumns(s api.Sweep, schema table.Schema, rows []table.Ro
 		all = append(all, metricColumn(objective.Metric))
 	}
 	for _, name := range schema.Parameters {
+		folds := same
+		if s.Record.Varies(name) {
+			folds = never
+		}
 		all = append(all, column{human.Visible(name), "parameters." + name, false, "parameter",
-			parameterCell(name, best), name})
+			parameterCell(name, best), folds})
 	}
 	for _, name := range schema.Metrics {
 		if name != objective.Metric {
@@ -201,27 +219,26 @@ func parameterCell(name string, best *table.Row) func(*table.Row) cell {
 	}
 }
 
-// fold takes out the columns that have one value in every row, and those that have none: of the
-// parameters those that are constant. One row keeps all.
-func (t *listing) fold(constant func(parameter string) bool) {
+// fold takes out the columns that have one value, and those that have none. One row keeps all.
+func (t *listing) fold() {
 	if len(t.Rows) < 2 {
 		return
 	}
 	for i := len(t.Columns) - 1; i >= 0; i-- {
 		h := t.Columns[i]
-		if h.folds == "" || h.folds != alwaysFolds && !constant(h.folds) || h.Order != "" {
+		one, ok := t.one(i)
+		if !ok || h.folds == never || h.Order != "" || h.folds == ifEmpty && one.Text != "" {
 			continue
 		}
-		first := t.Rows[0].Cells[i]
-		if slices.ContainsFunc(t.Rows, func(l line) bool { return l.Cells[i].Text != first.Text }) {
-			continue
+		if i < t.Header {
+			t.Header--
 		}
-		if first.Text != "" {
+		if one.Text != "" {
 			name := h.Label
-			if h.folds == alwaysFolds {
+			if h.Group != "parameter" {
 				name = strings.ToLower(name)
 			}
-			t.Same = append(t.Same, value{name, first.Text, first.Title})
+			t.Same = append(t.Same, value{name, one.Text, one.Title})
 		}
 		t.Columns = slices.Delete(t.Columns, i, i+1)
 		for n := range t.Rows {
@@ -229,6 +246,20 @@ func (t *listing) fold(constant func(parameter string) bool) {
 		}
 	}
 	slices.Reverse(t.Same)
+}
+
+// one returns the only value of a column; false: it has several.
+func (t *listing) one(column int) (only cell, ok bool) {
+	only = t.Rows[0].Cells[column]
+	for _, l := range t.Rows[1:] {
+		c := l.Cells[column]
+		if only.Text == "" && t.Columns[column].folds == ifKnown {
+			only = c
+		} else if c.Text != only.Text && (c.Text != "" || t.Columns[column].folds != ifKnown) {
+			return cell{}, false
+		}
+	}
+	return only, true
 }
 
 func isNumber(text string) bool {

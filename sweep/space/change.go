@@ -115,7 +115,11 @@ func (r *reader) set(o *outline, names []string, text, label string, adds bool) 
 		return
 	}
 	if !adds && !slices.Contains(names, name) {
-		wrong(unknownName(name, names))
+		problem, remedy := unknownName(name, names)
+		if strings.HasPrefix(remedy, "name one of") {
+			remedy += ", or add it to the file"
+		}
+		wrong(problem, remedy)
 		return
 	}
 	e, before, problem, remedy := settingOf(name, value)

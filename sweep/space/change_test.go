@@ -90,7 +90,7 @@ func TestChanges(t *testing.T) {
 				"!log [1, 2, 5] for 5 values, or a list of values"},
 		"all are told of": {grid, set("x=1", "lr=[]"),
 			"! lr=[]: lr: the list is empty; write at least one value, or remove the " +
-				"parameter\nx=1: there is no parameter x; name one of lr, epoch or augment"},
+				"parameter\nx=1: there is no parameter x; name one of lr, epoch or augment, or add it to the file"},
 
 		"repeat": {"a: 1\nseed: [1, 2]", space.Change{Repeat: []string{"seed"}},
 			"repeat seed | a=1 seed=1 | a=1 seed=2"},
@@ -157,7 +157,7 @@ func TestChanges(t *testing.T) {
 			"repeat seed | lr=3 seed=1 | lr=3 seed=2 | lr=4 seed=7 | lr=1 seed=1 | lr=1 " +
 				"seed=2"},
 		"a default for nothing": {"lr: 1\n---\ndefaults: {sed: 3}\ninclude: {lr: 2}\n",
-			set("sed=1"), "! sed=1: there is no parameter sed; name one of lr"},
+			set("sed=1"), "! sed=1: there is no parameter sed; name one of lr, or add it to the file"},
 
 		"sample": {"a: !interval [0, 1000000]",
 			space.Change{Sample: of(2)}, "a=431528 | a=883310"},

@@ -96,9 +96,12 @@ func ascending(a, b string) (from, to int64, ok bool) {
 		(b == "0" || !strings.HasPrefix(b, "0"))
 }
 
-// numbersOf splits text at commas; nil unless all parts are numbers.
+// numbersOf splits text at commas, or at spaces if it has none; nil unless all parts are numbers.
 func numbersOf(text string) []string {
 	parts := strings.Split(text, ",")
+	if len(parts) == 1 {
+		parts = strings.Fields(text)
+	}
 	for i := range parts {
 		parts[i] = strings.TrimSpace(parts[i])
 		if _, ok := Number(parts[i]); !ok {

@@ -229,6 +229,10 @@ func (u *UnknownOption) Error() string { return "unknown option " + dashes(u.Nam
 // unknown returns the error for an option that the command does not have.
 func (c chosen) unknown(name, value string) error {
 	see := "see `" + c.name() + " --help`"
+	if n := len(c.path); n > 0 && strings.Contains(c.path[n-1].ArgsUsage, "-- COMMAND") {
+		return Wrong("write -- before a command that has options", "unknown option %s",
+			dashes(name))
+	}
 	if find(c.every, name) != nil {
 		if with := c.with(name); 0 < len(with) && len(with) <= 3 {
 			see = "it is an option of `" + strings.Join(with, "` and `") + "`"

@@ -6,9 +6,9 @@ const away = document.getElementById("away");
 const lost = "The monitor does not answer. What is shown may be old; this page comes back by itself.";
 const comeBack = 5000; // milliseconds until a stream that was refused is tried again
 
-// By name: the element, the hash of its HTML, the HTML where the stream sent it, and whether the element waits to be renewed.
+// By name: the element, the hash of its HTML, the HTML where the stream sent it, and what the element is to become, if anything.
 const blocks = new Map([...live.querySelectorAll("[data-block]")].map((element) =>
-  [element.dataset.block, { element, hash: element.dataset.hash, html: "", due: false }]));
+  [element.dataset.block, { element, hash: element.dataset.hash, html: "", next: null }]));
 
 let stream = null;
 
@@ -27,7 +27,7 @@ function connect() {
       const old = block.html.split("\n");
       block.html = lines.flatMap((line) => (typeof line === "string" ? line : old.slice(line[0], line[0] + line[1]))).join("\n");
       block.hash = hash;
-      block.due = true;
+      block.next = new DOMParser().parseFromString("<body>" + block.html, "text/html").body;
     }
     renew();
   });
@@ -62,28 +62,34 @@ function say(text) {
   away.hidden = text === "";
 }
 
-// busy tells that somebody is marking text in a block, or reads above the end of its log, which renewing it would undo.
-function busy(element) {
+// busy tells that renewing a block would disturb somebody: who marks text in it, reads above the end of its log, or has
+// the pointer or the focus in its table, whose rows would move.
+function busy({ element, next }) {
   const selection = getSelection();
   if (selection && !selection.isCollapsed && element.contains(selection.anchorNode)) return true;
   const log = element.querySelector("[data-log]");
-  return log && log.scrollTop + log.clientHeight < log.scrollHeight - 8;
+  if (log && log.scrollTop + log.clientHeight < log.scrollHeight - 8) return true;
+  return (element.matches(":hover") || element.contains(document.activeElement)) && rows(element) !== rows(next);
+}
+
+function rows(element) {
+  return [...element.querySelectorAll(".tasks tbody > tr")].map((row) => row.dataset.key).join();
 }
 
 function toEnd(log) {
   if (log) log.scrollTop = log.scrollHeight;
 }
 
-// renew makes the blocks that are due what the stream said.
-function renew() {
+// renew makes the blocks what the stream said, or leaves those that somebody is busy with.
+function renew(all = false) {
   for (const block of blocks.values()) {
-    if (!block.due) continue;
-    const waits = busy(block.element);
+    if (!block.next) continue;
+    const waits = !all && busy(block);
     block.element.classList.toggle("waits", waits);
     if (waits) continue;
-    block.due = false;
     const focused = document.activeElement;
-    patch(block.element, new DOMParser().parseFromString("<body>" + block.html, "text/html").body);
+    patch(block.element, block.next);
+    block.next = null;
     toEnd(block.element.querySelector("[data-log]"));
     if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
   }
@@ -136,9 +142,10 @@ function update(old, fresh) {
 const wrong = document.querySelector("input[data-from]");
 wrong?.setSelectionRange(Number(wrong.dataset.from), Number(wrong.dataset.to));
 
-// A button copies the text of the element that it names.
+// A button copies the text of the element that it names, or shows what waits.
 document.documentElement.classList.add("scripted");
 document.addEventListener("click", async ({ target }) => {
+  if (target.dataset?.show !== undefined) renew(true);
   const from = target.dataset?.copy && document.getElementById(target.dataset.copy);
   if (!from) return;
   try {
@@ -151,8 +158,8 @@ document.addEventListener("click", async ({ target }) => {
 });
 
 toEnd(document.querySelector("[data-log]"));
-document.addEventListener("scroll", renew, true);
-document.addEventListener("selectionchange", renew);
+document.addEventListener("scroll", () => renew(), true);
+for (const event of ["selectionchange", "mouseout", "focusout"]) document.addEventListener(event, () => setTimeout(() => renew()));
 document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : connect()));
 addEventListener("pagehide", disconnect);
 addEventListener("pageshow", () => document.hidden || connect());
