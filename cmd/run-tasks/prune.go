@@ -112,8 +112,14 @@ func (o pruneOptions) run(ctx context.Context, src source, out io.Writer,
 		return err
 	}
 	if len(plan)+len(unused) == 0 {
-		fmt.Fprintln(messages, "there is nothing to remove")
-		return nil
+		n := 0
+		if !o.dryRun { // hosts may have some
+			n, err = dropRevisions(ctx, src, out)
+		}
+		if n == 0 && err == nil {
+			fmt.Fprintln(messages, "there is nothing to remove")
+		}
+		return err
 	}
 	for _, line := range plan.lines() {
 		fmt.Fprintln(out, line)
@@ -141,7 +147,8 @@ func (o pruneOptions) run(ctx context.Context, src source, out io.Writer,
 			return err
 		}
 	}
-	return dropRevisions(ctx, src, out)
+	_, err = dropRevisions(ctx, src, out)
+	return err
 }
 
 // plan reads what the rules look at, and applies them.
@@ -228,12 +235,11 @@ func (p prunePlan) carryOut(ctx context.Context, client *api.Client, out io.Writ
 }
 
 // dropRevisions removes the code that no sweep of a source needs, and says how much.
-func dropRevisions(ctx context.Context, src source, out io.Writer) error {
-	n, err := src.dropRevisions(ctx)
-	if n > 0 {
+func dropRevisions(ctx context.Context, src source, out io.Writer) (n int, err error) {
+	if n, err = src.dropRevisions(ctx); n > 0 {
 		fmt.Fprintln(out, "removed "+revisionsText(n))
 	}
-	return err
+	return n, err
 }
 
 func revisionsText(n int) string {

@@ -8,7 +8,7 @@ import (
 )
 
 // MostPruned is how many ranges of tasks one call can have.
-const MostPruned = 1000
+const MostPruned = 10_000
 
 // PrunedTasks are tasks of a sweep whose outputs are meant.
 type PrunedTasks struct {

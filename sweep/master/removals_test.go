@@ -98,33 +98,6 @@ func TestRemove(t *testing.T) {
 	})
 }
 
-// What runs is refused, and so is a sweep of which a task is still being stopped.
-func TestRemoveRefused(t *testing.T) {
-	timed(t, func(t *testing.T) {
-		s := newSite(t)
-		h := s.newHand("w1", 1)
-		id := s.submit(1)
-		first := h.has(1)[0]
-		h.report(task.ClaimedEvent, first)
-		h.report(task.StartedEvent, first)
-		s.becomes(id, core.Open, "1 running")
-		refused := func(want string) {
-			t.Helper()
-			err := s.master.Remove(t.Context(), id)
-			if _, is := errors.AsType[*core.WrongState](err); !is || err.Error() != want {
-				t.Errorf("%v", err)
-			}
-		}
-		refused("train-1 is running; `run-tasks cancel train-1` ends it")
-		s.must(s.master.Cancel(t.Context(), id, ""))
-		refused("train-1 is cancelled, and some of its tasks still run; wait for their end, or " +
-			"`run-tasks cancel train-1` stops them")
-		h.end(task.Stopped, first)
-		s.becomes(id, core.Cancelled, "1 cancelled")
-		s.must(s.master.Remove(t.Context(), id))
-	})
-}
-
 // A removal survives the end of the master after each of its steps. A worker that is away, or that
 // cannot remove now, is asked again.
 func TestRemoveIsFinished(t *testing.T) {
