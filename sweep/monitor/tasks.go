@@ -21,6 +21,7 @@ type tasksView struct {
 	Sweep   *sweepLine    // nil: of all
 	Best    *bestLine     // nil: no task has a rank, or of all sweeps
 	Failed  *failuresView // nil: nothing failed, or of all sweeps
+	Effects *effectsView  // nil: there is nothing to compare, or of all sweeps
 	Form    filterForm
 	States  []stateLink
 	Wrong   string // what else is wrong with the question than the filter
@@ -98,6 +99,9 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 			return nil, err
 		}
 		v.Failed = m.failures(s.value, f.value)
+	}
+	if v.Effects, err = m.askEffects(r.Context(), s.value, q.where, version); err != nil {
+		return nil, err
 	}
 	c.view = v
 	return c, nil
