@@ -70,6 +70,18 @@ func (s *session) noteUnusedGPUs(ctx context.Context, b api.StartedSweep) {
 	}()
 }
 
+// noteBusyGPUs says which GPUs of this machine get no tasks of a sweep that needs some.
+func (s *session) noteBusyGPUs(here core.Worker) {
+	if s.needs.GPUs.Count == 0 || s.look.Quiet || s.look.JSON {
+		return
+	}
+	for _, g := range here.GPUs {
+		if g.Unavailable != "" {
+			s.messages.Note(fmt.Sprintf("GPU %s gets no tasks now: %s", g.Index, g.Unavailable))
+		}
+	}
+}
+
 // noteGPUsOf is noteUnusedGPUs for a master, whose tasks see no GPUs at all then.
 func (s *session) noteGPUsOf(ctx context.Context, m *remote, b api.StartedSweep) {
 	if !s.asksForNoGPUs(b) {

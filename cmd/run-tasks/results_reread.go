@@ -195,7 +195,7 @@ func commandRules(ctx *cliv2.Context, s api.Sweep, reserved []string) (rules []m
 
 // rereadExample is a command that reads a metric of a sweep whose command was typed.
 func rereadExample(self, sweep string) string {
-	return self + " results --metric 'loss=loss: ([0-9.]+)' " + sweep
+	return self + " results --metric 'loss=loss: ([0-9.]+)' --objective 'minimize loss' " + sweep
 }
 
 // unfinished says how a sweep stands after an error, once the new rules are stored.

@@ -136,6 +136,7 @@ func (s *session) onRunner(work context.Context, h *localFolder, here core.Worke
 			s.messages.Note(note)
 		}
 		s.noteUnusedGPUs(work, b)
+		s.noteBusyGPUs(here)
 	})
 }
 

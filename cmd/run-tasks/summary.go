@@ -94,7 +94,8 @@ func (c *command) report(ctx context.Context, src source, s api.Sweep) error {
 		}
 		fmt.Fprintf(c.stdout, "\n%s\nall results: %s results %s\n", files, c.self, s.ID)
 		c.earlierResults()
-		if s.Record.CommandLine && len(s.Record.Recipe.Metrics) == 0 && s.Total > 1 {
+		if s.Record.CommandLine && len(s.Record.Recipe.Metrics) == 0 &&
+			s.Counts[task.Succeeded.String()] > 1 {
 			fmt.Fprintf(c.stdout, "to rank by a value that tasks print:\n    %s\n",
 				rereadExample(c.self, s.ID))
 		}

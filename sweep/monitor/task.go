@@ -117,8 +117,10 @@ func whyOf(s core.Summary, t api.Task) string {
 		if why := t.WaitsFor(s); why != "" {
 			return why
 		}
-		return "waits for a free slot: " + count(s.Counts[task.Running.String()]) +
-			" tasks of the sweep run"
+		if n := s.Counts[task.Running.String()]; n != 1 {
+			return "waits for its turn: " + count(n) + " tasks of the sweep run"
+		}
+		return "waits for its turn: 1 task of the sweep runs"
 	}
 }
 

@@ -15,7 +15,7 @@ const (
 	gpuRecovery = time.Minute
 	// gpuPatience is how long an attempt waits for GPUs that others use or that do not answer. Then
 	// it is returned to the master: another worker may have some.
-	gpuPatience = time.Minute
+	gpuPatience = 10 * time.Second
 	// gpuFresh is how long a look counts after its end: a GPU that was free longer ago is looked at
 	// again before an attempt gets it.
 	gpuFresh = time.Second

@@ -310,7 +310,7 @@ func TestLostGPUs(t *testing.T) {
 	}{
 		{"free", gpus(gpu(0), gpu(1)), nil, -1}, {"gone", gpus(gpu(0)), nil, 0},
 		{"lost", gpus(gpu(0), gpu(1, lost)), nil, 0}, {"the driver hangs", hangs, nil, 0},
-		{"busy", gpus(gpu(0), gpu(1, busy)), nil, time.Minute},
+		{"busy", gpus(gpu(0), gpu(1, busy)), nil, 10 * time.Second},
 		{"locked", gpus(gpu(0), gpu(1)), map[string]string{"GPU-1": "another"}, 0},
 	} {
 		p := newPool(gpus(gpu(0), gpu(1)))
