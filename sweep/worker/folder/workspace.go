@@ -163,36 +163,6 @@ func (w *Workspace) CheckSnapshot() error {
 	return err
 }
 
-// maxMeasured is how many entries of a folder Size looks at, at most: of programs that write more
-// files it returns less than there is.
-const maxMeasured = 100_000
-
-// Size returns how much the task has in its folder, in bytes, without what is of the project and
-// untouched.
-func (w *Workspace) Size() (bytes int64) {
-	copied := map[string]identity{}
-	for _, m := range w.made {
-		if !m.Dir {
-			copied[m.Path] = m.ID
-		}
-	}
-	left := maxMeasured
-	_ = filepath.WalkDir(w.Dir, func(path string, d fs.DirEntry, err error) error {
-		if left--; left < 0 {
-			return fs.SkipAll
-		}
-		if err != nil || !d.Type().IsRegular() {
-			return nil // what is gone or shut counts nothing
-		}
-		now, err := lstat(path)
-		if id, is := copied[path[len(w.Dir)+1:]]; err == nil && !(is && id.same(now)) {
-			bytes += now.Size
-		}
-		return nil
-	})
-	return bytes
-}
-
 // Leave takes the copy out of the task's folder, which then holds what the task made or changed. It
 // returns the error of CheckSnapshot unless that was returned before; any other error is logged.
 func (w *Workspace) Leave() error {
