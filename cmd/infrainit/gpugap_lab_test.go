@@ -21,7 +21,7 @@ func BenchmarkGPUGap(b *testing.B) {
 	if err := os.WriteFile(file, []byte(gpuSMI), 0o700); err != nil {
 		b.Fatal(err)
 	}
-	p.has("digits/tasks.yml", "tasks:\n  naps: {command: [sleep, 1], flags: none, "+
+	p.has("digits/tasks.yml", "tasks:\n  naps: {command: [sleep, 1], flags: env, env: {N: \"{n}\"}, "+
 		"parameters: parameters.yml, gpus: 1}\n")
 	p.has("digits/parameters.yml", "n: [0, 20)\n")
 	p.up(append(p.images(), "-a", "anna@"+h.Name, "-d", "digits", "--name", "c", "-m", "1", "-w",
