@@ -110,6 +110,7 @@ func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project
 			return nil, err
 		}
 	}
+	p.noteOwnOptions(words)
 	if len(names) == 0 {
 		p.noteValueLists(words)
 	}
@@ -149,6 +150,19 @@ func (p *project) setParameters(names []string) error {
 
 // valueLists matches values that may be meant as those of several tasks.
 var valueLists = regexp.MustCompile(`^([\w.+-]+(,[\w.+-]+)+|-?\d+\.\.-?\d+)$`)
+
+// ownOptions are options of run-tasks that may have been meant where a command has them.
+var ownOptions = []string{"--gpus", "--slots", "--detach"}
+
+// noteOwnOptions notes options of a command that may be meant for run-tasks.
+func (p *project) noteOwnOptions(argv []string) {
+	for _, word := range argv[1:] {
+		if option, _, _ := strings.Cut(word, "="); slices.Contains(ownOptions, option) {
+			p.notes = append(p.notes, option+" is passed to the command; an option of run-tasks "+
+				"stands before --")
+		}
+	}
+}
 
 // noteValueLists notes options of a command without parameters that have several values.
 func (p *project) noteValueLists(argv []string) {

@@ -12,6 +12,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/run-tasks/local"
 	"mlframework/internal/yamlfile"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -110,6 +111,10 @@ func (o pruneOptions) run(ctx context.Context, src source, out io.Writer,
 	unused, err := src.unusedRevisions(ctx, plan.removed())
 	if err != nil {
 		return err
+	}
+	if _, here := src.(*localFolder); here && local.Alive() {
+		fmt.Fprintln(messages, "note: the project's code stays while a sweep of this folder runs or "+
+			"run-tasks monitor shows it")
 	}
 	if len(plan)+len(unused) == 0 {
 		n := 0

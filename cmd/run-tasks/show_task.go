@@ -36,7 +36,8 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		state += pick(len(text)+1, "", ": ") + text
 	}
 	c.field("state", state)
-	if t.Row.State == task.Pending.String() && s.Record.Recipe.Needs.GPUs.Count > 0 {
+	waiting := t.Row.State == task.Pending.String() || t.Row.State == task.Claimed.String()
+	if waiting && s.Record.Recipe.Needs.GPUs.Count > 0 {
 		busy, err := busyGPUs(ctx, src)
 		if err != nil {
 			return err

@@ -159,7 +159,7 @@ func TestItAsksBeforeOutputsGo(t *testing.T) {
 	s.write("ml/c/.mlframework-root", `{"cluster":"c","owner":"anna"}`, 0o600)
 	s.write("ml/c/hosts/gpu1/outputs/train-1/0/stdout.log", "x", 0o600)
 	out, code := s.run(local("c"), "--files")
-	if code != 1 || !strings.Contains(out, "1 tasks' outputs") || !strings.Contains(out,
+	if code != 1 || !strings.Contains(out, "outputs of tasks: 1, ") || !strings.Contains(out,
 		"nothing was changed") || !s.is("ml/c/hosts") {
 		t.Errorf("%d: %s", code, out)
 	}
@@ -203,7 +203,7 @@ func TestItSaysWhatItReachesBeforeItAsks(t *testing.T) {
 	before, _, asked := strings.Cut(out, "Go on?")
 	for _, want := range []string{"local: reached\n",
 		"gpu1: ssh: connect to host gpu1: No route to host\n",
-		"gpu1: NOT REACHED: what is there stays\n", "local: 1 tasks' outputs"} {
+		"gpu1: NOT REACHED: what is there stays\n", "local: outputs of tasks: 1, "} {
 		if !strings.Contains(before, want) {
 			t.Errorf("%q is not in %s", want, before)
 		}

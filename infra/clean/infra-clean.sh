@@ -65,7 +65,7 @@ if [ "$what" = look ]; then
 	done 2>/dev/null | sort -u | cut -d' ' -f1 | uniq -c | while read -r count sweep; do echo "running tasks: $count of $sweep"; done
 	[ "$volumes" = no ] || [ -z "$docker" ] || $docker volume ls -q --filter "$filter" | sed 's/^/the volume /'
 	[ "$files" = no ] || ! ours || find "$root"/{{.Outputs}} -mindepth 1 -maxdepth 1 -type d ! -name '.*' 2>/dev/null |
-		while read -r sweep; do echo "$(find "$sweep" -mindepth 1 -maxdepth 1 -type d | wc -l | tr -d ' ') tasks' outputs, $(du -sh "$sweep" | cut -f1), in $sweep"; done
+		sort | while read -r sweep; do echo "outputs of tasks: $(find "$sweep" -mindepth 1 -maxdepth 1 -type d | wc -l | tr -d ' '), $(du -sh "$sweep" | cut -f1), in $sweep"; done
 	exit 0
 fi
 
