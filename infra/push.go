@@ -132,10 +132,13 @@ type Pruned struct {
 	Revisions []filesync.Revision
 }
 
-// Prune removes revisions of the project from all hosts that are reached, but for those to keep,
+// Prune removes revisions of the project from all hosts that can be reached, but for those to keep,
 // the one in force, and what was pushed during the time older. It gives what it removed, by host,
 // also beside an error.
 func (c *Cluster) Prune(ctx context.Context, keep []string, older time.Duration) ([]Pruned, error) {
+	if _, err := c.reach(ctx, c.staying()...); err != nil { // hosts that are off keep theirs
+		return nil, err
+	}
 	results := make(chan Pruned, len(c.connected))
 	errs := c.each(c.reached(), func(m *connectedHost) error {
 		client, err := c.files(ctx, m)

@@ -21,20 +21,17 @@ func (m *remote) bringFiles(ctx context.Context, id string) (stop func()) {
 		defer close(done)
 		ticker := time.NewTicker(lackingInterval)
 		defer ticker.Stop()
-		for revision := ""; ; {
+		for {
 			select {
 			case <-ticker.C:
 			case <-ctx.Done():
 				return
 			}
-			if revision == "" {
-				s, err := m.Sweep(ctx, id, false)
-				if err != nil {
-					continue
-				}
-				revision = s.Revision
+			s, err := m.Sweep(ctx, id, false)
+			if err != nil {
+				continue
 			}
-			_ = m.bringLacked(ctx, revision, func(host string, _ time.Duration) {
+			_ = m.bringLacked(ctx, s.Revision, func(host string, _ time.Duration) {
 				m.messages.Note(host + " is back, and was brought the project's files")
 			})
 		}

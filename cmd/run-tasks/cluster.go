@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -24,6 +25,8 @@ type cluster struct {
 	*infra.Cluster
 	site *site.Site
 	end  func() // of the connection to the master
+
+	fetching sync.Mutex // held while outputs are fetched from hosts for logs
 }
 
 // fetchConnectTime is how long a host may take to let fetch in, as with check-status.
@@ -48,7 +51,7 @@ func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
 	}
 	dial, end := opened.ReconnectingDial()
 	m := c.newRemote(s.Client(dial))
-	m.cluster = &cluster{opened, s, end}
+	m.cluster = &cluster{Cluster: opened, site: s, end: end}
 	return m, nil
 }
 

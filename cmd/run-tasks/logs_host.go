@@ -29,6 +29,8 @@ func (m *remote) hostLogs(ctx context.Context, host string, l outputQuery, err e
 	defer os.RemoveAll(dir)
 	streams := map[string]io.Writer{"stdout.log": l.stdout, "stderr.log": l.stderr}
 	of := infra.Outputs{Sweep: l.id.Sweep, Files: []string{"/stdout.log", "/stderr.log"}}
+	m.cluster.fetching.Lock() // tails of several tasks may come here
+	defer m.cluster.fetching.Unlock()
 	done, failed := m.cluster.Fetch(ctx, of, dir,
 		[]infra.FetchRequest{{Host: host, Tasks: []int64{l.id.Index}}}, nil, nil)
 	if failed != nil || len(done) == 0 || done[0].Files == 0 {

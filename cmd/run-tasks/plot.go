@@ -125,16 +125,20 @@ func newChart(e api.Effects, width int) chart {
 }
 
 func (c chart) write(out io.Writer, sweep string) error {
-	direction := "smaller is better"
-	if c.Maximize {
-		direction = "larger is better"
+	direction := ""
+	switch {
+	case c.Maximize == nil: // not of the objective
+	case *c.Maximize:
+		direction = ", larger is better"
+	default:
+		direction = ", smaller is better"
 	}
 	scale := ""
 	if c.logarithmic {
 		scale = ", logarithmic"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %s, %s: %s", cli.Visible(c.Metric), sweep, direction,
+	fmt.Fprintf(&b, "%s of %s%s: %s", cli.Visible(c.Metric), sweep, direction,
 		plural(c.Points, "task"))
 	if c.Without > 0 {
 		fmt.Fprintf(&b, "; %d without a value, of which %d failed", c.Without, c.Failed)
@@ -185,7 +189,9 @@ func (c chart) draw(v api.EffectValue) string {
 	fill(*v.P05, *v.P95, '─')
 	fill(*v.P25, *v.P75, '━')
 	line[c.at(*v.Median)] = 'o'
-	line[c.at(*v.Best)] = '*'
+	if v.Best != nil {
+		line[c.at(*v.Best)] = '*'
+	}
 	return string(line)
 }
 
@@ -195,10 +201,11 @@ func (c chart) at(n float64) int {
 	if c.logarithmic {
 		low, high, n = math.Log(low), math.Log(high), math.Log(n)
 	}
-	if high <= low {
+	share := (n - low) / (high - low)
+	if !(share >= 0 && share <= 1) { // one value, or a span beyond what floats hold
 		return 0
 	}
-	return int(math.Round((n - low) / (high - low) * float64(c.plot-1)))
+	return int(math.Round(share * float64(c.plot-1)))
 }
 
 // axis is the two ends of a scale of some width.

@@ -37,9 +37,8 @@ const pollFirst, pollMost = 2 * time.Millisecond, 200 * time.Millisecond
 // 127 where it could not be started; stdout has the reason then. A nil stdin is empty, and nil
 // writers discard.
 //
-// It reads stdin to its end, or up to the first piece that nobody takes any more: hand it something
-// that ends by itself. With a terminal it returns when the program has ended, and may still read a
-// piece of stdin. When the context ends, Exec does; the program loses its standard streams and
+// It reads stdin to its end, or until the program has ended: it may then still read a piece of stdin
+// after its return. When the context ends, Exec does; the program loses its standard streams and
 // is not killed, which Docker has no call for. Faults: NotFound, Conflict (the container does not
 // run).
 func (e *Engine) Exec(ctx context.Context, name string, c Command, stdin io.Reader, stdout,
@@ -69,7 +68,10 @@ func (e *Engine) Exec(ctx context.Context, name string, c Command, stdin io.Read
 	} else {
 		err = demultiplex(stdout, stderr, untilReset{conn.Reader})
 		conn.Close() // so that nothing more is sent
-		feeding = <-sent
+		select {
+		case feeding = <-sent:
+		default: // it reads what does not end
+		}
 	}
 	switch {
 	case ctx.Err() != nil:

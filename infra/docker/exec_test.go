@@ -45,6 +45,13 @@ func TestExec(t *testing.T) {
 		bytes.NewReader(in), nil, nil); err != nil || code != 0 {
 		t.Errorf("exit code %d, %v", code, err)
 	}
+	// Its input need not end before it does.
+	open, end := io.Pipe()
+	defer end.Close()
+	if code, err := e.Exec(ctx, c, docker.Command{Argv: []string{"/probe", "exit", "4"}}, open, nil,
+		nil); err != nil || code != 4 {
+		t.Errorf("exit code %d, %v", code, err)
+	}
 	// With a terminal, output comes by one stream, and stdin need not end.
 	out.Reset()
 	stdin, w := io.Pipe()

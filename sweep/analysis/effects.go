@@ -31,7 +31,7 @@ type Effect struct {
 	Name string
 	// Share is the part of the metric's variance between the means of the parameter's values, from 0
 	// to 1: the correlation ratio. On a complete grid, the shares of all parameters and of their
-	// interactions add up to 1. NaN: the metric has no variance.
+	// interactions add up to 1. NaN: the metric has no variance, or no value has two tasks.
 	Share  float64
 	Values []Value // numbers in ascending order, others as they came
 }
@@ -192,8 +192,9 @@ func (c *Collector) groups(parameter int) (g groups) {
 // share returns the correlation ratio of groups of values: the sum of squares between their means,
 // weighted by size, over the sum of squares of all.
 func share(groups [][]float64) float64 {
-	n, sum := 0, 0.0
+	n, several, sum := 0, false, 0.0
 	for _, group := range groups {
+		several = several || len(group) > 1
 		for _, v := range group {
 			sum += v
 			n++
@@ -211,7 +212,7 @@ func share(groups [][]float64) float64 {
 			between += s * s / float64(len(group))
 		}
 	}
-	if all == 0 || n == 0 {
+	if all == 0 || !several { // nothing varies, or each value is of one task
 		return math.NaN()
 	}
 	return min(1, between/all)

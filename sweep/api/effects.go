@@ -18,7 +18,7 @@ type EffectsQuery struct {
 // names are a contract.
 type Effects struct {
 	Metric     string   `json:"metric"`
-	Maximize   bool     `json:"maximize"` // larger values are better
+	Maximize   *bool    `json:"maximize"` // larger values are better; null: not the objective's
 	Points     int64    `json:"points"`   // tasks that have a finite value of the metric
 	Without    int64    `json:"without"`  // tasks that ended without one
 	Failed     int64    `json:"failed"`   // those of them that failed
@@ -40,7 +40,7 @@ type EffectValue struct {
 	Value  string   `json:"value"`
 	Points int64    `json:"points"` // tasks that have the metric
 	Failed int64    `json:"failed"`
-	Best   *float64 `json:"best"`
+	Best   *float64 `json:"best"` // null, too, of another metric than the objective's
 	P05    *float64 `json:"p05"`
 	P25    *float64 `json:"p25"`
 	Median *float64 `json:"median"`
@@ -48,15 +48,20 @@ type EffectValue struct {
 	P95    *float64 `json:"p95"`
 }
 
-// NewEffects returns effects as the API has them.
-func NewEffects(metric string, maximize bool, e analysis.Effects) Effects {
+// NewEffects returns effects as the API has them. Maximize is nil for another metric than the
+// objective's, of which no value is the best.
+func NewEffects(metric string, maximize *bool, e analysis.Effects) Effects {
 	all := Effects{Metric: metric, Maximize: maximize, Points: e.Points, Without: e.Without,
 		Failed: e.Failed, Parameters: []Effect{}}
 	for _, p := range e.Parameters {
 		shown := Effect{Name: p.Name, Share: numberOrNull(p.Share), Values: []EffectValue{}}
 		for _, v := range p.Values {
+			best := numberOrNull(v.Best)
+			if maximize == nil {
+				best = nil
+			}
 			shown.Values = append(shown.Values, EffectValue{Value: v.Text, Points: v.Points,
-				Failed: v.Failed, Best: numberOrNull(v.Best), P05: numberOrNull(v.P05),
+				Failed: v.Failed, Best: best, P05: numberOrNull(v.P05),
 				P25: numberOrNull(v.P25), Median: numberOrNull(v.Median),
 				P75: numberOrNull(v.P75), P95: numberOrNull(v.P95)})
 		}

@@ -24,6 +24,8 @@ type Notice struct {
 	Time  time.Time `json:"time"`            // of the change; UTC
 	Sent  time.Time `json:"sent,omitzero"`   // UTC; zero: not yet, or not at all
 	Error string    `json:"error,omitempty"` // why it could not be sent
+	// Outcome of the sweep, of an OnEndNotice.
+	Outcome string `json:"outcome,omitempty"`
 	// Sweep is the one that runs the OnEnd, after an OnEndNotice was sent.
 	Sweep string `json:"sweep,omitempty"`
 }
@@ -93,7 +95,7 @@ func (c *Core) addNotices(a *activeSweep) {
 	}
 	if was.Ended.IsZero() && runsOnEnd(a.record.OnEnd, now) {
 		next = append(slices.Clip(next),
-			Notice{Event: OnEndNotice, Time: c.now.UTC().Truncate(precision)})
+			Notice{Event: OnEndNotice, Time: c.now.UTC().Truncate(precision), Outcome: now.Outcome()})
 	}
 	if !slices.Equal(have, next) {
 		r := *a.record

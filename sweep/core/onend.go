@@ -34,13 +34,13 @@ func (r Record) AwaitsOnEnd() bool {
 // OnEndSweep returns the sweep of one task that runs the OnEnd of a sweep. Its task gets the files
 // and the environment of the sweep, and a message about the end, in JSON. The same end has the same
 // ON_END_ID, also when the task runs again.
-func (r Record) OnEndSweep(id string, end Notice, outcome, message string) Record {
+func (r Record) OnEndSweep(id string, end Notice, message string) Record {
 	env := map[string]string{}
 	maps.Copy(env, r.Recipe.Env)
 	if r.Recipe.EnvBraces { // what names parameters has no value here
 		maps.DeleteFunc(env, func(_, v string) bool { return strings.ContainsAny(v, "{}") })
 	}
-	maps.Copy(env, map[string]string{"ON_END_SWEEP": id, "ON_END_STATE": outcome,
+	maps.Copy(env, map[string]string{"ON_END_SWEEP": id, "ON_END_STATE": end.Outcome,
 		"ON_END_ID": id + "@" + end.Time.UTC().Format(time.RFC3339Nano), "ON_END_MESSAGE": message})
 	return Record{Version: r.Version, Space: new(space.Space), Style: r.Style, Project: r.Project,
 		Retry: task.Retry{Lost: r.Retry.Lost}, After: id, Priority: r.Priority,

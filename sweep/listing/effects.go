@@ -46,6 +46,9 @@ func (a *Archive) Effects(ctx context.Context, id string, q api.EffectsQuery) (a
 		c.Add(texts, value, state != task.Succeeded)
 		return nil
 	})
-	maximize := objective.Maximize && metric == objective.Metric
-	return api.NewEffects(metric, maximize, c.Effects(maximize)), err
+	var maximize *bool
+	if metric == objective.Metric {
+		maximize = &objective.Maximize
+	}
+	return api.NewEffects(metric, maximize, c.Effects(objective.Maximize)), err
 }

@@ -65,6 +65,9 @@ func (m *Master) sendNotices(sweep string, r *core.Record) {
 	}
 }
 
+// keepTries is how often the master tries to keep that a notice was sent, a second apart.
+const keepTries = 10
+
 // sendNotice sends one, and has that kept.
 func (m *Master) sendNotice(key noticeKey, n core.Notice, r *core.Record) {
 	defer func() {
@@ -94,29 +97,36 @@ func (m *Master) sendNotice(key noticeKey, n core.Notice, r *core.Record) {
 		m.o.Log.Warn("cannot send a notification", "sweep", key.sweep, "event", n.Event,
 			"error", err)
 	}
-	err = m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
-		_, err := m.add(ctx, key.sweep)
-		return sent, err
-	}})
-	if err != nil && ctx.Err() == nil {
-		m.o.Log.Warn("cannot keep that a notification was sent", "sweep", key.sweep, "error", err)
+	for try := range keepTries {
+		err = m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
+			_, err := m.add(ctx, key.sweep)
+			return sent, err
+		}})
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if try == 0 {
+			m.o.Log.Warn("cannot keep that a notification was sent", "sweep", key.sweep, "error",
+				err)
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
 // submitOnEnd submits the sweep that runs at the end of another, once for each end.
 func (m *Master) submitOnEnd(ctx context.Context, sweep string, end core.Notice, r *core.Record,
 	about notify.Message) (id string, err error) {
-	s, err := m.o.Store.Sweep(ctx, sweep)
-	if err != nil {
-		return "", err
-	}
 	message, err := json.Marshal(about)
 	if err != nil {
 		return "", err
 	}
 	key := "on-end " + sweep + " " + end.Time.Format(time.RFC3339Nano)
 	return m.Submit(ctx, Submission{IdempotencyKey: key, Submission: api.Submission{
-		Record: r.OnEndSweep(sweep, end, s.Head.Outcome(), string(message))}})
+		Record: r.OnEndSweep(sweep, end, string(message))}})
 }
 
 // AwaitNotices waits until no notice is being sent: for a little more than two minutes at most.

@@ -98,7 +98,7 @@ func (m *Monitor) effects(sweep, where string, e api.Effects) *effectsView {
 		return inPercent(place(*n, low, high, v.Logarithmic))
 	}
 	for _, p := range e.Parameters[:min(len(e.Parameters), effectsOnPage)] {
-		line := effectLine{Name: human.Truncate(human.Visible(p.Name)), Share: "no variance"}
+		line := effectLine{Name: human.Truncate(human.Visible(p.Name)), Share: "no share"}
 		if p.Share != nil {
 			line.Share = strconv.Itoa(int(math.Round(100**p.Share))) + " %"
 		}
@@ -132,10 +132,11 @@ func place(n, low, high float64, logarithmic bool) float64 {
 	if logarithmic {
 		n, low, high = math.Log(n), math.Log(low), math.Log(high)
 	}
-	if high <= low {
+	share := (n - low) / (high - low)
+	if !(share >= 0 && share <= 1) { // one value, or a span beyond what floats hold
 		return 0.5
 	}
-	return (n - low) / (high - low)
+	return share
 }
 
 func inPercent(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) + "%" }

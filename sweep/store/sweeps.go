@@ -131,12 +131,27 @@ func (r *Reader) ActiveSweeps(ctx context.Context) (open []Sweep, damaged []*Dam
 	return open, damaged, readable(rows.Err())
 }
 
-// SweepsWithNotices lists the sweeps that have notices to be sent.
-func (r *Reader) SweepsWithNotices(ctx context.Context) ([]Sweep, error) {
-	return scanSweeps(r.db.QueryContext(ctx, selectSweeps+` WHERE outline->>'notices' ORDER BY seq`))
+// SweepsWithNotices lists the sweeps that have notices to be sent, but for damaged ones.
+func (r *Reader) SweepsWithNotices(ctx context.Context) (found []Sweep, _ error) {
+	rows, err := r.db.QueryContext(ctx, selectSweeps+` WHERE outline->>'notices' ORDER BY seq`)
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		s, err := scanSweep(rows)
+		if _, damaged := errors.AsType[*DamagedSweep](err); damaged {
+			continue
+		} else if err != nil {
+			return nil, readable(err)
+		}
+		found = append(found, s)
+	}
+	return found, readable(rows.Err())
 }
 
-// Sweep reads one sweep; "" is the newest that is not what runs at the end of another. The error is *UnknownSweep when there is none.
+// Sweep reads one sweep; "" is the newest that is not what runs at the end of another. The error is
+// *UnknownSweep when there is none.
 func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
 	query, args := selectSweeps+` WHERE id = ?`, []any{id}
 	if id == "" {

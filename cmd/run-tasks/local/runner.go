@@ -104,6 +104,9 @@ func Run(ctx context.Context, slots int, busy cli.GPUBusy) error {
 	return r.close(err)
 }
 
+// onEndLook is the time between looks whether what runs at the end of a sweep was submitted.
+const onEndLook = 20 * time.Millisecond
+
 // serve returns when no client is attached, no sweep runs and removed sweeps are gone, ctx ends, or
 // the runner cannot go on.
 // It waits with patience for the first client.
@@ -116,8 +119,13 @@ func (r *Runner) serve(ctx context.Context, patience time.Duration) {
 		for !r.idle() && ctx.Err() == nil {
 			if running := r.Running(); len(running) > 0 {
 				r.AwaitIdle(ctx, running[0])
+			} else { // what runs at an end is about to be submitted
+				r.master.AwaitOnEnds()
+				select {
+				case <-time.After(onEndLook):
+				case <-ctx.Done():
+				}
 			}
-			r.master.AwaitOnEnds()
 		}
 		r.master.AwaitRemovals(ctx)
 		if came && r.attached.Close() {
@@ -283,6 +291,7 @@ func (r *Runner) end() error {
 	r.hangUp()
 	r.api.Wait()
 	if r.master != nil && r.ctx.Err() == nil {
+		r.master.AwaitOnEnds()
 		r.pauseAll("its run has ended")
 		r.master.AwaitNotices()
 	}

@@ -45,7 +45,10 @@ func (r *Runner) idle() bool {
 	if err != nil {
 		r.cancel(err)
 	}
-	return !slices.ContainsFunc(ended, func(s store.Sweep) bool { return s.Record.AwaitsOnEnd() })
+	if slices.ContainsFunc(ended, func(s store.Sweep) bool { return s.Record.AwaitsOnEnd() }) {
+		return false
+	}
+	return len(r.Running()) == 0 // one may have been submitted meanwhile
 }
 
 // AwaitIdle waits until a sweep is idle, and reports whether it is: false when ctx ended before.

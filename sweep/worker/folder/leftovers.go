@@ -148,8 +148,15 @@ func removeAll(root string) error {
 }
 
 // Remove removes a folder entry by entry, including folders that a program has made inaccessible.
-// Between two entries it stops if ctx ends.
+// Between two entries it stops if ctx ends. Of a link, or anything else that is no folder, it
+// removes that alone.
 func Remove(ctx context.Context, dir string) error {
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		if err = os.Remove(dir); errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		if ctx.Err() != nil {

@@ -376,3 +376,21 @@ func TestSize(t *testing.T) {
 		t.Errorf("%d bytes, then %d", before, after)
 	}
 }
+
+// What stands for a task's folder and is none, such as a link, is removed alone.
+func TestRemoveALink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, os.MkdirAll(dir+"/elsewhere/data", 0o700))
+	must(t, os.Symlink(dir+"/elsewhere", dir+"/0"))
+	must(t, os.MkdirAll(dir+"/1/data", 0o700))
+	for _, name := range []string{"0", "1", "2"} {
+		must(t, folder.Remove(t.Context(), dir+"/"+name))
+		if _, err := os.Lstat(dir + "/" + name); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	if _, err := os.Stat(dir + "/elsewhere/data"); err != nil {
+		t.Error(err)
+	}
+}
