@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
 	"mlframework/sweep/core"
 	"mlframework/sweep/space"
@@ -28,10 +27,10 @@ type excludedArgument struct {
 	input  bool   // it is named where tasks read it, as far as that can be told
 }
 
-// warnExcludedArguments warns of files that arguments of tasks name and that tasks will not see.
-// Files that the project's own rules exclude are left out on purpose: it does not warn of them.
-func (c *command) warnExcludedArguments(m *projects.Manifest, r core.Record, rules folder.Rules,
-	left []projects.LeftOut) {
+// excludedArguments are warnings about files that arguments of tasks name and that tasks will not
+// see. There are none about files that the project's own rules exclude on purpose.
+func excludedArguments(m *projects.Manifest, r core.Record, rules folder.Rules,
+	left []projects.LeftOut) (warnings []string) {
 	hidden := map[string]string{} // files in outputs, and in which
 	for _, e := range m.Entries {
 		if output := rules.OutputOf(e.Path); output != "" && e.Kind != projects.Dir {
@@ -48,9 +47,10 @@ func (c *command) warnExcludedArguments(m *projects.Manifest, r core.Record, rul
 		return excludedArgument{output: hidden[at]}, hidden[at] != ""
 	}) {
 		if g.output == "" || g.input {
-			fmt.Fprintln(c.stderr, cli.Visible("WARNING: "+g.text(m)))
+			warnings = append(warnings, g.text(m))
 		}
 	}
+	return warnings
 }
 
 // text says what is left out of a project, by which rules, and what to do about it.

@@ -93,6 +93,6 @@ func (w fetchPlan) chosen(s api.Sweep, top int, where string) string {
 		text += "; "
 	}
 	return text + fmt.Sprintf("--top is of combinations, ranked by their mean %s over %s, with "+
-		"all their repeats: %s; --group-by "+noGroups+" is of single tasks", s.Record.Objective.Metric, strings.Join(s.Record.Repeats(),
-		", "), plural(int64(w.tasks()), "task"))
+		"all their repeats: %s; --group-by "+noGroups+" is of single tasks",
+		s.Record.Objective.Metric, strings.Join(s.Record.Repeats(), ", "), plural(int64(w.tasks()), "task"))
 }

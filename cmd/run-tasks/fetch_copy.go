@@ -72,12 +72,9 @@ func fetchHere(
 
 // confirmsFetch returns the confirmation of a large fetch: with yes it is given, otherwise the user
 // is prompted.
-func (c *command) confirmsFetch(ctx context.Context, yes bool) infra.ConfirmFetch {
+func confirmsFetch(ctx context.Context, t *terminal, yes bool) infra.ConfirmFetch {
 	return func(large *filesync.LargeFetchError) error {
-		if yes {
-			return nil
-		}
-		switch agreed, asked := cli.Agrees(ctx, c.stdin, c.stderr, large.Error()+"\nFetch them?"); {
+		switch agreed, asked := t.agrees(ctx, yes, large.Error()+"\nFetch them?"); {
 		case !asked:
 			return &cli.Error{Code: cli.Usage, Err: large, Remedy: "--files and --top choose " +
 				"fewer; confirm with --yes"}

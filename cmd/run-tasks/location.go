@@ -7,18 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/cmd/run-tasks/local"
 	"mlframework/config"
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/human"
-	"mlframework/sweep/store"
 )
 
 // location says whose sweeps a command is about.
@@ -60,13 +57,13 @@ func presumed(ctx *cliv2.Context) bool { return locationOf(ctx) == inFolder && !
 
 // checkLocation refuses a new sweep where nothing says what to run, or where config.yml lies with
 // the project and not here: its cluster may be meant.
-func (c *command) checkLocation(ctx *cliv2.Context, name string) error {
+func checkLocation(ctx *cliv2.Context, name string) error {
 	if !presumed(ctx) {
 		return nil
 	}
 	dir := projectFolder(ctx)
 	if !hasProject(dir) {
-		if near := c.nearestCommand(name); near != "" && dir == "." {
+		if near := nearestCommand(name); near != "" && dir == "." {
 			return nil // a command was meant: who reads the project says so
 		}
 		neither := fmt.Sprintf("there is no %s and no %s in this folder", definition.FileName,
@@ -96,19 +93,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// noteLocation says that the first sweep of a folder runs here where nothing says so.
-func noteLocation(ctx *cliv2.Context, p *project) {
-	if presumed(ctx) && !ctx.Bool("quiet") && !ctx.Bool("json") &&
-		!exists(filepath.Join(local.StoreFolder(), store.File)) {
-		p.notes = slices.Insert(p.notes, 0, fmt.Sprintf("running on this machine (no %s in this "+
-			"folder); infrainit sets up a cluster", config.FileName))
-	}
-}
-
 // nameFolder lets hints say --local where they would mean another place without it.
-func (c *command) nameFolder(ctx *cliv2.Context) {
+func (c *command) nameFolder(isLocal bool) {
 	_, err := os.Stat(config.FileName)
-	if ctx.Bool("local") && (err == nil || os.Getenv(masterVariable) != "") {
+	if isLocal && (err == nil || os.Getenv(masterVariable) != "") {
 		c.self = strings.Replace(c.self, "run-tasks", "run-tasks --local", 1)
 	}
 }
@@ -127,7 +115,7 @@ func (c *command) dial(ctx *cliv2.Context) (*remote, error) {
 
 // projectOf is the project's folder: -d, else that of config.yml for a cluster, else the nearest
 // folder with a project.
-func (c *command) projectOf(ctx *cliv2.Context) string {
+func projectOf(ctx *cliv2.Context) string {
 	if locationOf(ctx) != inCluster || ctx.IsSet("d") {
 		return projectFolder(ctx)
 	}

@@ -38,13 +38,16 @@ func runnerOptions(ctx *cliv2.Context) (all []string) {
 }
 
 // runnerCommand is the process that runs the sweeps of a folder. People do not call it.
-func (c *command) runnerCommand() *cliv2.Command {
+func runnerCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: local.RunnerCommand, Hidden: true, Flags: runnerFlags(),
-		Usage: "run the sweeps of this folder", Action: c.runner}
+		Usage:  "run the sweeps of this folder",
+		Action: func(ctx *cliv2.Context) error { return serveFolder(ctx, c.executor) }}
 }
 
-func (c *command) runner(ctx *cliv2.Context) error {
-	if !c.executor {
+// serveFolder runs the sweeps of this folder: in the process that does the work, or as the one that
+// guards it.
+func serveFolder(ctx *cliv2.Context, executor bool) error {
+	if !executor {
 		code, err := process.RunGuarded("sweep-executor")
 		if err != nil {
 			return &cli.Error{Code: cli.Machine, Err: err}
@@ -101,10 +104,7 @@ type company struct {
 
 // beside asks a runner for its sweeps and slots. One whose program is another version is refused.
 func (s *session) beside(ctx context.Context, m *api.Client) (c company, err error) {
-	if s.ctx.IsSet("slots") {
-		c.asked = s.ctx.Int("slots")
-	}
-	c.busy = cli.GPUBusyGiven(s.ctx)
+	c.asked, c.busy = s.slots, s.busy
 	health, err := m.Health(ctx)
 	if err != nil {
 		return c, err

@@ -82,8 +82,8 @@ func (c *command) useNewStore(ctx *cliv2.Context) {
 	}
 	c.use(folder)
 	if ctx.String("store") == "" && local.HasStore(".") && !samePath(folder, ".") {
-		c.print([]string{"new sweeps of this project are kept in " + folder + "; `run-tasks --store . " +
-			"ls` lists those of the current folder"})
+		c.note("new sweeps of this project are kept in " + folder + "; `run-tasks --store . ls` " +
+			"lists those of the current folder")
 	}
 }
 

@@ -80,7 +80,7 @@ func (t *metricTest) scan(stream string, read func(io.Writer) error) error {
 		s.Stream = stream
 		t.series.Add(s)
 		if t.json {
-			bad = errors.Join(bad, encode(t.c.stdout, s))
+			bad = errors.Join(bad, encode(t.stdout, s))
 		}
 	})
 	if err := errors.Join(read(scanner), scanner.Close(), bad); err != nil {
@@ -109,7 +109,7 @@ func (t *metricTest) readFiles(ctx context.Context, dir string, attempt int,
 	}
 	emit := func(s metric.Sample) {
 		if t.json {
-			bad = errors.Join(bad, encode(t.c.stdout, s))
+			bad = errors.Join(bad, encode(t.stdout, s))
 		}
 	}
 	folder, err := metricfiles.Open(dir, t.record.Recipe.Metrics, attempt, hide, emit)
