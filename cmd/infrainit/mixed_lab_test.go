@@ -47,7 +47,7 @@ func TestGPUsOfMixedHosts(t *testing.T) {
 	p.sweepsOn(small)
 	passGPUs(t, small)
 	passGPUs(t, large)
-	p.has("config.yml", fmt.Sprintf("overrides:\n  %s: {labels: {disk: fast}}\n", large.Name))
+	p.has("cluster.yml", fmt.Sprintf("overrides:\n  %s: {labels: {disk: fast}}\n", large.Name))
 	p.up(append(p.images(), "-a", p.hosts("anna"), "-r", "ml", "-d", "digits", "--name", "mixed",
 		"-m", "3", "-w", "1,2,3")...)
 	for _, c := range []struct {

@@ -163,7 +163,7 @@ func checkFetch(ctx *cliv2.Context) (t target, err error) {
 			"one task", t.text())
 	case at == atSocket:
 		return t, cli.Wrong("the workers have them in their folders of outputs",
-			"fetch needs a cluster of config.yml, or a sweep of this machine")
+			"fetch needs a cluster of cluster.yml, or a sweep of this machine")
 	case at == inFolder && !ctx.IsSet("to"):
 		return t, cli.Wrong("run-tasks fetch --to FOLDER copies them",
 			"on this machine the outputs are in %s%c already", local.OutputFolder(),

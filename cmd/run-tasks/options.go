@@ -17,7 +17,7 @@ import (
 func flagLocal() cliv2.Flag { return cli.Switch("local", "use this machine") }
 
 func flagMaster() cliv2.Flag {
-	return &cliv2.StringFlag{Name: "master", DefaultText: "as in config.yml",
+	return &cliv2.StringFlag{Name: "master", DefaultText: "as in cluster.yml",
 		Usage: "use the master at this `SOCKET`"}
 }
 
@@ -162,10 +162,10 @@ func checkRunning(ctx *cliv2.Context) error {
 		return cli.Wrong("run-tasks workers slots WORKER N changes those of a worker",
 			"--slots applies only to this machine")
 	case away && cli.GPUBusyGiven(ctx) != "":
-		return cli.Wrong("gpu-busy and gpu-busy-above in config.yml are those of hosts",
+		return cli.Wrong("gpu-busy and gpu-busy-above in cluster.yml are those of hosts",
 			"%s applies only to this machine", cli.GPUBusyGiven(ctx))
 	case locationOf(ctx) != inCluster && ctx.Bool("as-pushed"):
-		return cli.Wrong("", "--as-pushed applies only to a cluster of config.yml")
+		return cli.Wrong("", "--as-pushed applies only to a cluster of cluster.yml")
 	case !away && ctx.Bool("attached"):
 		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies "+
 			"only to a master")
