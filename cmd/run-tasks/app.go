@@ -39,10 +39,10 @@ COMMANDS:
 {{commands .VisibleCommands}}
 OPTIONS (before or after NAME):
 {{options .VisibleFlags}}
-In a folder with a config.yml (infrainit writes it), commands use its cluster.
-In other folders, and with --local, they use this machine: the store is
-.mlframework and outputs are in outputs, both in the project's folder. Commands
-find it from the folders below it, too.
+In a folder with a cluster.yml (infrainit writes it), and in those below it,
+commands use its cluster. In other folders, and with --local, they use this
+machine: the store is .mlframework and outputs are in outputs, both in the
+project's folder. Commands find it from the folders below it, too.
 --master SOCKET, or the variable ` + masterVariable + `, selects a master on
 this machine instead.
 

@@ -202,7 +202,7 @@ func readFetchOptions(ctx *cliv2.Context) (o fetchOptions, err error) {
 			"one task", o.text())
 	case at == atSocket:
 		return o, cli.Wrong("the workers have them in their folders of outputs",
-			"fetch needs a cluster of config.yml, or a sweep of this machine")
+			"fetch needs a cluster of cluster.yml, or a sweep of this machine")
 	case at == inFolder && !ctx.IsSet("to"):
 		return o, cli.Wrong("run-tasks fetch --to FOLDER copies them",
 			"on this machine the outputs are in %s%c already", local.OutputFolder(),

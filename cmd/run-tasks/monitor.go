@@ -35,7 +35,7 @@ On a machine that you reach over ssh, forward the port from your own machine
 and open the link there: ssh -L 5555:127.0.0.1:5555 HOST.
 
 EXAMPLES:
-   # the sweeps of this folder, or of the cluster of config.yml
+   # the sweeps of this folder, or of the cluster of cluster.yml
    run-tasks monitor
    run-tasks monitor --no-open`}
 }

@@ -23,7 +23,7 @@ const (
 func flagLocal() cliv2.Flag { return cli.Switch("local", "use this machine") }
 
 func flagMaster() cliv2.Flag {
-	return &cliv2.StringFlag{Name: "master", DefaultText: "as in config.yml",
+	return &cliv2.StringFlag{Name: "master", DefaultText: "as in cluster.yml",
 		Usage: "use the master at this `SOCKET`"}
 }
 
@@ -186,10 +186,10 @@ func readRunOptions(ctx *cliv2.Context) (o runOptions, err error) {
 		return o, cli.Wrong("run-tasks workers slots WORKER N changes those of a worker",
 			"--slots applies only to this machine")
 	case away && o.busy != "":
-		return o, cli.Wrong("gpu-busy and gpu-busy-above in config.yml are those of hosts",
+		return o, cli.Wrong("gpu-busy and gpu-busy-above in cluster.yml are those of hosts",
 			"%s applies only to this machine", o.busy)
 	case o.at != inCluster && ctx.Bool("as-pushed"):
-		return o, cli.Wrong("", "--as-pushed applies only to a cluster of config.yml")
+		return o, cli.Wrong("", "--as-pushed applies only to a cluster of cluster.yml")
 	case !away && o.attached:
 		return o, cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies "+
 			"only to a master")

@@ -167,7 +167,7 @@ func (o submitOptions) submit(ctx context.Context, c *command, m *remote) error 
 	}
 	if o.at == inFolder && !o.local && !o.look.Quiet && !o.look.JSON && !hasSweeps() {
 		p.notes = slices.Insert(p.notes, 0, fmt.Sprintf("running on this machine (no %s in this "+
-			"folder); infrainit sets up a cluster", config.FileName))
+			"folder or above); infrainit sets up a cluster", config.FileName))
 	}
 	p.noteUnused(o.at)
 	p.noteShortSecrets()

@@ -96,7 +96,7 @@ func onMaster(c *command, do masterAction) cliv2.ActionFunc {
 		if locationOf(ctx) == inFolder {
 			name := strings.TrimPrefix(ctx.Command.HelpName, "run-tasks ")
 			what, _, _ := strings.Cut(name, " ")
-			remedy := "infrainit sets up a cluster and writes config.yml; " +
+			remedy := "infrainit sets up a cluster and writes cluster.yml; " +
 				"or name a master: run-tasks --master SOCKET " + name
 			return cli.Wrong(remedy, "sweeps on this machine have no %s", what)
 		}
