@@ -16,6 +16,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/human"
 	"mlframework/sweep/space"
 )
 
@@ -199,7 +200,7 @@ func (o submitOptions) checkProjectFolder(ctx context.Context, t *terminal, p *p
 			return err
 		}
 		if len(m.Entries) > manyFiles {
-			what = fmt.Sprintf("a folder with %s files", thousands(len(m.Entries)))
+			what = fmt.Sprintf("a folder with %s files", human.Thousands(len(m.Entries)))
 		}
 	}
 	if what == "" {

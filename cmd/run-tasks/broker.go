@@ -6,6 +6,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/site"
+	"mlframework/sweep/human"
 )
 
 // brokerCommand is `run-tasks broker`.
@@ -46,7 +47,7 @@ func showBroker(ctx *cliv2.Context, m *remote, t *terminal, _ []string) error {
 		t.field("program", *b.Program)
 	}
 	if b.Refused != nil && *b.Refused > 0 {
-		t.field("refused", plural(*b.Refused, "message")+", which the master's log has")
+		t.field("refused", human.Plural(*b.Refused, "message")+", which the master's log has")
 	}
 	if len(b.Queues) == 0 {
 		return nil

@@ -5,16 +5,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mlframework/projects"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/worker/folder"
 )
-
-// How much is shown of what rules leave out. The lines that bring it in are all shown: they go into
-// a file.
-const excludedShown = 5
 
 // excludedRemarks say what a .gitignore excludes from a project, as most who wrote one thought of
 // git only, with warnings where tasks are told of it. Tasks would not see files in outputs with any
@@ -59,7 +55,7 @@ func excludedNotes(dir string, left []projects.LeftOut) []string {
 		return nil
 	}
 	note := fmt.Sprintf("excluded by .gitignore, not visible to tasks: %s; in %s, add ",
-		firstOf(paths), ownRules(dir))
+		human.ListFirst(paths), ownRules(dir))
 	if len(lines) == 1 {
 		return noteLines(note + "this line to include it: " + lines[0])
 	}
@@ -75,13 +71,4 @@ func pathText(l projects.LeftOut) string {
 		return l.Path + "/"
 	}
 	return l.Path
-}
-
-// firstOf lists some, and how many there are more.
-func firstOf(texts []string) string {
-	text := strings.Join(texts[:min(excludedShown, len(texts))], ", ")
-	if rest := len(texts) - excludedShown; rest > 0 {
-		text += fmt.Sprintf(" and %d more", rest)
-	}
-	return text
 }

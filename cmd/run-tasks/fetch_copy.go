@@ -17,6 +17,7 @@ import (
 	"mlframework/infra/agent/server"
 	"mlframework/infra/filesync"
 	"mlframework/projects"
+	"mlframework/sweep/human"
 )
 
 // fetch copies outputs from the hosts of a cluster.
@@ -34,7 +35,7 @@ func (m *remote) fetch(
 	}
 	return m.cluster.Fetch(ctx, w.Outputs, to, hosts, ask, func(host string, p filesync.Progress) {
 		m.cluster.site.Printer.Says(host, fmt.Sprintf("%d of %d files, %s of %s", p.Files,
-			p.OfFiles, size(p.Bytes), size(p.OfBytes)))
+			p.OfFiles, human.Size(p.Bytes), human.Size(p.OfBytes)))
 	})
 }
 

@@ -257,7 +257,7 @@ func addWaits(ctx context.Context, src source, sweeps ...*core.Summary) {
 // placeLines tell what a worker has for tasks with a need: "on gpu1, 4 slots, 2 x NVIDIA L4 with
 // 22.5 GB: 2 tasks at a time", and which of its GPUs are not available now.
 func placeLines(w core.Worker, need task.Needs) []string {
-	text := w.Name + ", " + plural(int64(w.Slots), "slot")
+	text := w.Name + ", " + human.Plural(int64(w.Slots), "slot")
 	if w.State != core.WorkerReady {
 		text += " (" + w.State + ")"
 	}
@@ -283,7 +283,7 @@ func placeLines(w core.Worker, need task.Needs) []string {
 		out = nil
 	}
 	lines := []string{fmt.Sprintf("on %s: %s at a time", text,
-		plural(int64(w.AtATime(need)), "task"))}
+		human.Plural(int64(w.AtATime(need)), "task"))}
 	if limit, all := slotsLimit(w, need); limit != "" {
 		more := fmt.Sprintf("`run-tasks workers slots %s %d`", w.Name, all)
 		if w.Host == "" { // this machine, which is no worker of a master

@@ -13,6 +13,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -61,7 +62,7 @@ func (o logsOptions) run(ctx context.Context, src source, t *terminal) error {
 	switch {
 	case !o.isTask && s.Total > 1 && o.given:
 		return cli.Wrong(fmt.Sprintf("%s logs --attempt %d %s/0, for example", t.self, o.attempt,
-			s.ID), "--attempt is of one task, and %s has %s", s.ID, plural(s.Total, "task"))
+			s.ID), "--attempt is of one task, and %s has %s", s.ID, human.Plural(s.Total, "task"))
 	case !o.isTask && s.Total > 1:
 		return untilInterrupted(ctx, func(work context.Context) error {
 			return (&sweepLogs{terminal: t, src: src, sweep: s}).print(work, o.follow)

@@ -11,6 +11,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 )
 
@@ -168,7 +169,7 @@ func writeResults(ctx context.Context, src source, t *terminal, s api.Sweep,
 	}
 	s.Checks = checked.Checks
 	if fresh := s.Total - s.Issued; fresh > 0 && q.Where == "" {
-		fmt.Fprintf(t.stderr, "%s not shown: %s\n", plural(fresh, "task"), notBegun(s))
+		fmt.Fprintf(t.stderr, "%s not shown: %s\n", human.Plural(fresh, "task"), notBegun(s))
 	}
 	warnMetrics(t, s)
 	return nil

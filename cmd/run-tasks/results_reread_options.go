@@ -32,7 +32,7 @@ func (o *rereadOptions) run(ctx context.Context, src source, t *terminal, s api.
 		}
 		return err
 	}
-	fmt.Fprintf(t.stderr, "metrics of %s were read again, and %d of them changed\n", plural(r.read,
+	fmt.Fprintf(t.stderr, "metrics of %s were read again, and %d of them changed\n", human.Plural(r.read,
 		"task"), r.changed)
 	for _, m := range r.incomplete {
 		fmt.Fprintln(t.stderr, cli.Visible(m.String()))
@@ -41,12 +41,12 @@ func (o *rereadOptions) run(ctx context.Context, src source, t *terminal, s api.
 		t.warn(k.String())
 	}
 	if r.others > 0 {
-		t.warn(plural(r.others, "more task") + " kept the metrics they had, for other reasons")
+		t.warn(human.Plural(r.others, "more task") + " kept the metrics they had, for other reasons")
 	}
 	if n := r.earlier(); n > 0 {
 		t.note(fmt.Sprintf("%s handed out with the metrics of before, and %s measured by them; "+
-			"when %s ended: %s %s", plural(n, "task")+pick(int(n), " was", " were"),
-			pick(int(n), "is", "are"), pick(int(n), "it has", "they have"), t.self,
+			"when %s ended: %s %s", human.Plural(n, "task")+human.Pick(int(n), " was", " were"),
+			human.Pick(int(n), "is", "are"), human.Pick(int(n), "it has", "they have"), t.self,
 			human.CommandLine(o.words(s.ID))))
 	}
 	return nil

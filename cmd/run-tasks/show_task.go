@@ -33,7 +33,7 @@ func showTask(ctx context.Context, p *sweepReport, index int64, asJSON bool) err
 		if err != nil {
 			return err
 		}
-		state += pick(len(text)+1, "", ": ") + text
+		state += human.Pick(len(text)+1, "", ": ") + text
 	}
 	p.field("state", state)
 	waiting := t.Row.State == task.Pending.String() || t.Row.State == task.Claimed.String()
@@ -105,10 +105,10 @@ func metricText(m metric.FinalValue) string {
 // all values".
 func thinnedText(t metric.Thinned) string {
 	text := fmt.Sprintf("%s of %s values are kept for curves, at even distances; metrics are of "+
-		"all values", thousands(int(t.Kept)), thousands(int(t.Samples)))
+		"all values", human.Thousands(int(t.Kept)), human.Thousands(int(t.Samples)))
 	if t.Ignored > 0 {
-		text += fmt.Sprintf(", but for %s of metrics after the first %s", thousands(int(t.Ignored)),
-			thousands(metric.MaxMetrics))
+		text += fmt.Sprintf(", but for %s of metrics after the first %s", human.Thousands(int(t.Ignored)),
+			human.Thousands(metric.MaxMetrics))
 	}
 	return text
 }
@@ -122,7 +122,7 @@ func attemptText(a api.Attempt) string {
 		text = fmt.Sprintf("%s on %s:%d", started, *a.Host, *a.Slot)
 	}
 	for i, g := range a.GPUs {
-		text += pick(i+1, " with ", ", ") + human.GPU(g.UUID)
+		text += human.Pick(i+1, " with ", ", ") + human.GPU(g.UUID)
 	}
 	if a.Resumed {
 		text += ", found outputs of an earlier attempt"

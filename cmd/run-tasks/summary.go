@@ -133,7 +133,7 @@ func outcomeText(s core.Summary) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
-	text := plural(s.Total, "task") + ": " + strings.Join(parts, ", ")
+	text := human.Plural(s.Total, "task") + ": " + strings.Join(parts, ", ")
 	if s.Ended != nil {
 		text += ", in " + tookText(s)
 	}

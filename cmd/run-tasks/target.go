@@ -14,6 +14,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -114,7 +115,7 @@ func findTask(ctx context.Context, t *terminal, src source, arg, example string)
 	switch {
 	case !at.isTask && s.Total > 1:
 		return s, of, cli.Wrong(fmt.Sprintf("%s %s %s/0, for example", t.self, example, s.ID),
-			"%s has %s: name one", s.ID, plural(s.Total, "task"))
+			"%s has %s: name one", s.ID, human.Plural(s.Total, "task"))
 	case !at.isTask:
 		at.index = s.Record.Ranges.At(0)
 	}
