@@ -58,7 +58,7 @@ lr=0.1,0.01 is a list, epoch='[1,5)' an interval. See docs/parameters.md.
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
 		flagProject(), flagDryRun(), flagAll(), flagPriority(),
-		cli.Switch("as-pushed", "on a cluster: use the files uploaded last; upload nothing"),
+		cli.Switch("no-upload", "on a cluster: use the files uploaded last; upload nothing"),
 		cli.Switch("missing", "run only what has not succeeded with this command and code"),
 	}, slices.Concat(adHocFlags(), flagsNeeds(), overrideFlags(), runFlags())...)
 	app := cli.App("run-tasks", appUsage, appHelp, c.stdout, c.stderr, flags...)

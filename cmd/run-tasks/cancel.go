@@ -45,7 +45,7 @@ func (o cancelOptions) run(ctx context.Context, src source, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if o.sweep == "" {
+	if o.sweep == "" && !o.isTask {
 		if err := o.confirm(ctx, t, s); err != nil {
 			return err
 		}

@@ -19,7 +19,11 @@ func noSweep() error {
 // problem gives answers of a master, and of the process that runs this folder, their words and exit
 // code.
 func (c *command) problem(err error) error {
-	if option, ok := errors.AsType[*cli.UnknownOption](err); ok && option.Value != "" {
+	option, unknown := errors.AsType[*cli.UnknownOption](err)
+	if unknown && option.Name == "seed" {
+		return &cli.Error{Code: cli.Usage, Err: option, Remedy: "a parameter is set without dashes: " +
+			"seed=1; --sample-seed chooses the sample"}
+	} else if unknown && option.Value != "" {
 		remedy := "see `run-tasks --help`; a parameter is set without dashes: " +
 			project.Words([]string{option.Name + "=" + option.Value})
 		return &cli.Error{Code: cli.Usage, Err: option, Remedy: remedy}

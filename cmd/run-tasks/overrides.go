@@ -35,7 +35,7 @@ func changeOf(ctx *cliv2.Context) (name string, change space.Change, err error) 
 		change.Repeat = slices.Clone(*t)
 	}
 	var faults fault.List
-	change.Sample, change.Seed = number(ctx, "sample", &faults), number(ctx, "seed", &faults)
+	change.Sample, change.Seed = number(ctx, "sample", &faults), number(ctx, "sample-seed", &faults)
 	if limit := number(ctx, "limit", &faults); limit != nil {
 		change.Limit = *limit
 	}

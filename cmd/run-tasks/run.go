@@ -64,7 +64,7 @@ func submitAction(c *command) cliv2.ActionFunc {
 // typed after "--".
 func readSubmitOptions(ctx *cliv2.Context, argv []string) (o submitOptions, err error) {
 	o.Options = project.Options{Argv: argv, Missing: ctx.Bool("missing"),
-		AsPushed: ctx.Bool("as-pushed"), DryRun: ctx.Bool("dry-run"), As: ctx.String("as"),
+		AsPushed: ctx.Bool("no-upload"), DryRun: ctx.Bool("dry-run"), As: ctx.String("as"),
 		Metrics: ctx.StringSlice("metric"), Objective: ctx.String("objective")}
 	o.priority, o.all, o.yes = ctx.Int("priority"), ctx.Bool("all"), ctx.Bool("yes")
 	if o.Name, o.Change, err = changeOf(ctx); err != nil {

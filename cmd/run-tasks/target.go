@@ -62,13 +62,20 @@ type target struct {
 
 // text is the target as it is written.
 func (t target) text() string {
-	if !t.isTask {
+	switch {
+	case !t.isTask:
 		return t.sweep
+	case t.sweep == "":
+		return strconv.FormatInt(t.index, 10)
 	}
 	return task.ID{Sweep: t.sweep, Index: t.index}.String()
 }
 
+// parseTarget reads SWEEP, SWEEP/INDEX, or INDEX, which is a task of the newest sweep.
 func parseTarget(text string) (target, error) {
+	if index, err := strconv.ParseInt(text, 10, 64); err == nil && index >= 0 {
+		return target{"", index, true}, nil
+	}
 	if !strings.Contains(text, "/") {
 		return target{sweep: text}, nil
 	}

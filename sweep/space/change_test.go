@@ -165,12 +165,12 @@ func TestChanges(t *testing.T) {
 			"a: !interval [0, 1000000]\n---\nsample: 9\nseed: 7\n",
 			space.Change{Sample: of(1), Seed: of(0)}, "a=883310"},
 		"seed alone": {"a: 1", space.Change{Seed: of(3)},
-			"note --seed 3: nothing is drawn without a sample | a=1"},
+			"note --sample-seed 3: nothing is drawn without a sample | a=1"},
 		"sample greater": {"a: [1, 2]", space.Change{Sample: of(3)},
 			"note --sample 3: there are only 2 combinations, and all of them are run | a=1 | a=2"},
 		"sample 0": {"a: [1, 2]",
 			space.Change{Sample: of(0), Seed: of(-1)},
-			"! --sample 0: it must be at least 1; write a greater number\n--seed -1: it must " +
+			"! --sample 0: it must be at least 1; write a greater number\n--sample-seed -1: it must " +
 				"be at least 0; write a greater number"},
 		"limit": {grid, space.Change{Limit: 3},
 			"lr=0.1 epoch=5 augment=true | lr=0.1 epoch=5 augment=false | lr=0.2 epoch=5 " +
