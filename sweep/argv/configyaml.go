@@ -31,6 +31,8 @@ func setYAML(n *yaml.Node, p space.Assignment) {
 	was := *n
 	n.Value, n.Tag, n.Style = p.Value, "", 0
 	switch kindOf(p) {
+	case null:
+		n.Tag = "!!null"
 	case words:
 		n.Tag, n.Style = "!!str", was.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle)
 		if n.Style == 0 && mustQuote(p.Value) {
