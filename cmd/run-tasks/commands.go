@@ -54,7 +54,8 @@ func (c *command) logsCommand() *cliv2.Command {
 				Usage: "show the output of attempt `N`"},
 			cli.Switch("follow", "keep printing until it ends", "f")),
 		Description: `The standard error of a task goes to standard error. Lines of a sweep begin with
-their task.
+their task. If the output is not a terminal, progress bars are printed as they
+were at the end of their line.
 
 EXAMPLES:
    run-tasks logs run_training-1/7

@@ -58,9 +58,16 @@ func (c *command) logs(ctx *cliv2.Context) error {
 		return err
 	}
 	return untilInterrupted(ctx.Context, func(work context.Context) error {
-		return logsOf(work, src, t.Row.Host, outputQuery{id: task.ID{Sweep: s.ID, Index: at.index},
-			attempt: ctx.Int("attempt"), follow: ctx.Bool("follow"),
-			stdout: display.Visibly(c.stdout), stderr: display.Visibly(c.stderr)})
+		stdout, stderr := display.Visibly(c.stdout), display.Visibly(c.stderr)
+		err := logsOf(work, src, t.Row.Host, outputQuery{id: task.ID{Sweep: s.ID, Index: at.index},
+			attempt: ctx.Int("attempt"), follow: ctx.Bool("follow"), stdout: stdout,
+			stderr: stderr})
+		for _, w := range []display.Output{stdout, stderr} {
+			if flushed := w.Flush(); err == nil {
+				err = flushed
+			}
+		}
+		return err
 	})
 }
 

@@ -110,6 +110,7 @@ func (c *command) readRunnable(ctx *cliv2.Context, name string,
 	}
 	p.noteObjective()
 	p.noteSwitches()
+	p.noteDashes()
 	err = changeNeeds(ctx, &p.task.Needs)
 	switch {
 	case err != nil || ctx.Bool("as-pushed"):
