@@ -25,6 +25,9 @@ func (c *command) noteExcluded(m *projects.Manifest, r core.Record) bool {
 	left := slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
 		return !l.ByGit() || rules.IsOutput(l.Path)
 	})
+	if note := m.SkippedNote(); note != "" {
+		c.print([]string{note})
+	}
 	c.printExcluded(m.Dir, left)
 	c.warnExcludedArguments(m, r, rules, left)
 	return len(left) > 0
