@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/site"
@@ -49,7 +47,7 @@ func (c *command) printBroker(ctx *cliv2.Context, b api.Broker) error {
 	}
 	c.field("broker", state)
 	if b.Since != nil {
-		c.field("since", b.Since.In(timeZone()).Format(time.DateTime))
+		c.field("since", b.Since.In(timeZone()).Format(zoned))
 	}
 	if b.Program != nil {
 		c.field("program", *b.Program)

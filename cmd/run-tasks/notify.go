@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/core"
@@ -98,7 +97,7 @@ func (c *command) showNotices(r core.Record) {
 		case n.Pending():
 			text += " is being told"
 		default:
-			text += " was told at " + n.Sent.In(timeZone()).Format(time.DateTime)
+			text += " was told at " + n.Sent.In(timeZone()).Format(zoned)
 		}
 		c.field("notify", text)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -91,7 +90,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	if s.Priority != 0 {
 		c.field("priority", strconv.Itoa(s.Priority))
 	}
-	c.field("submitted", s.Submitted.In(timeZone()).Format(time.DateTime))
+	c.field("submitted", s.Submitted.In(timeZone()).Format(zoned))
 	c.field("project", r.Project+", revision "+r.Recipe.Revision)
 	for _, image := range r.Images.Names() {
 		c.field("image", image+" on "+strings.Join(r.Images[image], ", "))
@@ -113,7 +112,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 		if i+1 < len(r.Earlier) {
 			revision, settings = r.Earlier[i+1].Revision, r.Earlier[i+1].Settings
 		}
-		text := e.Until.In(timeZone()).Format(time.DateTime)
+		text := e.Until.In(timeZone()).Format(zoned)
 		if revision != e.Revision {
 			text += ", revision " + e.Revision + " before"
 		}

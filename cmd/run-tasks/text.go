@@ -15,6 +15,9 @@ import (
 // timeZone returns the time zone in which people are shown times.
 func timeZone() *time.Location { return time.Local }
 
+// zoned is the layout of times that people are shown.
+const zoned = time.DateTime + " MST"
+
 // nearPath is an absolute path as it is shortest to type here.
 func nearPath(path string) string {
 	here, err := os.Getwd()

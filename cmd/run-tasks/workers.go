@@ -249,7 +249,7 @@ func (c *command) printWorker(w core.Worker, asJSON bool) error {
 	}
 	for _, b := range w.Running {
 		c.field("running", fmt.Sprintf("%s in slot %d since %s", task.ID{Sweep: b.Sweep,
-			Index: b.Index}, b.Slot, b.Started.In(timeZone()).Format(time.DateTime)))
+			Index: b.Index}, b.Slot, b.Started.In(timeZone()).Format(zoned)))
 	}
 	if gpus := site.GPUs(w); gpus != "" {
 		c.field("gpus", gpus+" given to tasks")
