@@ -73,8 +73,9 @@ func (p *project) noteDashes() {
 			if p.typed {
 				where = "--as equals"
 			}
-			p.notes = append(p.notes, fmt.Sprintf("%s: argparse takes %s for an option, as it begins "+
-				"with -; to pass --%s=%s, set %s", s.Name(), v.Value, s.Name(), v.Value, where))
+			p.notes = append(p.notes, fmt.Sprintf("%s: argparse takes %s for an option, as it "+
+				"begins with -; to pass --%s=%s, set %s", s.Name(), v.Value, s.Name(), v.Value,
+				where))
 			break
 		}
 	}

@@ -72,8 +72,8 @@ func Variable(parameter string) string {
 }
 
 // JSON is the content of the parameters' file: an object in the order of parameters.yml, in which
-// numbers are numbers, switches are booleans, and lists are lists. A number has the spelling that it has there, where
-// JSON allows it.
+// numbers are numbers, switches are booleans, and lists are lists. A number has the spelling that it
+// has there, where JSON allows it.
 func JSON(of []space.Assignment) []byte {
 	if len(of) == 0 {
 		return []byte("{}\n")

@@ -64,7 +64,8 @@ func TestFill(t *testing.T) {
 		"YAML new keys": {"c.yaml", "a: {b: 1}\n", "a.c=2 x.y.z=1 x.y.w=t", true,
 			"a: {b: 1, c: 2}\nx:\n  \"y\":\n    z: 1\n    w: t\n"},
 		"YAML empty key": {"c.yaml", "\"\": 1\na: 2\n", "a=3 b=4", true, "\"\": 1\na: 3\nb: 4\n"},
-		"YAML, nested": {"c.yaml", "a: 1 # one\nb:\n  - 1\n  - 2\nc: {d: 3}\ne: 'x'\nf: 0.1\ng: 1\n",
+		"YAML, nested": {"c.yaml",
+			"a: 1 # one\nb:\n  - 1\n  - 2\nc: {d: 3}\ne: 'x'\nf: 0.1\ng: 1\n",
 			`a=[64,[1e-3,"10","yes",null,true]] b=[3] c={"d":"a:b","1":[]} e=~ ` +
 				`f={"opt":{"lr":0.10}}`, false,
 			"a: [64, [1.0e-3, \"10\", \"yes\", null, true]] # one\nb:\n  - 3\nc:\n  d: a:b\n  " +
@@ -249,8 +250,8 @@ func TestFillFaults(t *testing.T) {
 		"part of a merge": {"c.yaml", "a: {b: &x {c: 1}}\nd: {<<: *x}\n", "a=~", false,
 			"c.yaml:2:9: a: the alias *x has a part of its value, which is replaced"},
 		"TOML null": {"c.toml", "a = 1\n", "a=~", false,
-			"c.toml:1:5: a: TOML has no null; leave the key out of the file, and the parameter out " +
-				"where it is null (when), or use a file in YAML or JSON"},
+			"c.toml:1:5: a: TOML has no null; leave the key out of the file, and the parameter " +
+				"out where it is null (when), or use a file in YAML or JSON"},
 		"TOML null within": {"c.toml", "a = 1\n", `b=[{"c":null}]`, true,
 			"c.toml: b: TOML has no null"},
 		"one below before": {"c.json", `{"a": {"b": 1}}`, `a.b=2 a={"c":1}`, false,
@@ -331,8 +332,8 @@ func TestNestedTypes(t *testing.T) {
 			`"null"; for null write it without quotes; c.json:1:20: lr is a whole number, and ` +
 			`becomes a list with "[1]"`,
 		`{"wd": null, "lr": [1], "layers": null}`: `! c.json:1:20: lr: is a list, into which no ` +
-			`single value goes; name a key below it, rename the parameter, or write a list as one ` +
-			`value, lr: [[64, 64]]`,
+			`single value goes; name a key below it, rename the parameter, or write a list as ` +
+			`one value, lr: [[64, 64]]`,
 	} {
 		notes, err := argv.CheckFile(task.File{From: "c.json"}, []byte(text), of, nil)
 		var all []string
@@ -345,6 +346,52 @@ func TestNestedTypes(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestNestedValuesKeepTheirMeaning puts lists and mappings of odd texts into files of each format.
+func TestNestedValuesKeepTheirMeaning(t *testing.T) {
+	t.Parallel()
+	texts := []any{"a, b", "x: y", "#c", " # d", "- e", "[", "{f", "", "two\nlines\n", "yes",
+		"null", "~", "12:30", "2020-01-01", "1e-3", "0x10", "'", `"`, "\\", "&a", "*a", "!t", "%",
+		"@", "`", "|", ">", "\t", " g ", "é", "\u2028", "\x7f", "<<"}
+	want := map[string]any{"list": texts, "n": 1.5, "on": true, "empty": []any{},
+		"none": map[string]any{}, "deep": []any{[]any{map[string]any{"a": texts}}}}
+	for _, s := range texts {
+		want["key "+s.(string)] = s
+		want[s.(string)] = s
+	}
+	value, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{"c.yaml": "a: 1\nb: {c: 2}\nd:\n  e: [1]\n",
+		"c.json": `{"a": 1, "b": {"c": 2}, "d": {"e": [1]}}`,
+		"c.toml": "a = 1\nb = {c = 2}\n[d]\ne = [1]\n"} {
+		var of []space.Assignment
+		for _, name := range []string{"a", "b.c", "d.e", "new.key"} {
+			of = append(of, space.Assignment{Name: name, Value: string(value), Kind: space.JSON})
+		}
+		filled, _, err := argv.Fill(task.File{From: file, NewKeys: true}, []byte(text), of, nil)
+		var got map[string]any
+		switch {
+		case err != nil:
+		case file == "c.json":
+			err = json.Unmarshal(filled, &got)
+		case file == "c.toml":
+			err = toml.Unmarshal(filled, &got)
+		default:
+			err = yaml.Unmarshal(filled, &got)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		all := map[string]any{"a": want, "b": map[string]any{"c": want},
+			"d": map[string]any{"e": want}, "new": map[string]any{"key": want}}
+		if diff := cmp.Diff(all, got); diff != "" {
+			t.Errorf("%s: want -, got +\n%s", file, diff)
 		}
 	}
 }

@@ -33,8 +33,8 @@ func (d *document) unfit(n *yaml.Node, p space.Assignment, put []space.Assignmen
 	case whole && slices.ContainsFunc(put, func(before space.Assignment) bool {
 		return strings.HasPrefix(before.Name, p.Name+".")
 	}):
-		return d.fault(n, p.Name+": replaces a parameter below it", "put "+p.Name+" before it in the "+
-			"parameters file")
+		return d.fault(n, p.Name+": replaces a parameter below it", "put "+p.Name+
+			" before it in the parameters file")
 	}
 	return nil
 }
@@ -59,8 +59,8 @@ func (f format) put(n *yaml.Node, p space.Assignment) {
 	f.set(n, p)
 }
 
-// putNested sets a node to a list or a mapping that was read as JSON. It keeps the style of one that
-// was there.
+// putNested sets a node to a list or a mapping that was read as JSON. It keeps the style of one
+// that was there.
 func (f format) putNested(n, from *yaml.Node) {
 	if from.Kind == yaml.ScalarNode {
 		f.set(n, assigned(from))

@@ -43,8 +43,8 @@ func setYAML(n *yaml.Node, p space.Assignment) {
 	}
 }
 
-// oldWords are text here, and booleans or null to readers of YAML 1.1.
-var oldWords = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|~|)$`)
+// oldWords are text here, and booleans, null or a merge to readers of YAML 1.1.
+var oldWords = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|~|<<|)$`)
 
 // oldNumbers are text here, and numbers or times to readers of YAML 1.1.
 var oldNumbers = regexp.MustCompile(`^[-+.0-9]`)

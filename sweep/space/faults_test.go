@@ -67,11 +67,11 @@ func TestFaults(t *testing.T) {
 		"tag on one value": {"a: !!python/tuple 5",
 			"p.yml:1:4: a: 5 is not an interval; write [start, end] or [start, end, step]"},
 		"mapping": {"a: {b: 1}",
-			"p.yml:1:4: a: a mapping is not a value; write one value or a list of values; if it is " +
-				`one value, write [{"b":1}]`},
+			"p.yml:1:4: a: a mapping is not a value; write one value or a list of values; if it " +
+				`is one value, write [{"b":1}]`},
 		"mapping to merge": {"a: &m {b: 1}\n<<: *m\n",
-			"p.yml:1:4: a: a mapping is not a value; write one value or a list of values; if it is " +
-				`one value, write [{"b":1}]; a mapping to merge is written where it is merged, ` +
+			"p.yml:1:4: a: a mapping is not a value; write one value or a list of values; if it " +
+				`is one value, write [{"b":1}]; a mapping to merge is written where it is merged, ` +
 				"<<: {b: 1}"},
 		"interval in a value": {"a: [['[1,2)']]",
 			"p.yml:1:6: a: an interval inside a value; write out its values, or give it a " +
@@ -150,8 +150,8 @@ func TestFaults(t *testing.T) {
 		"all at once": {"a: []\nb c: [1, !foo 2]\nd: !interval [1]\na: {}\n", strings.Join([]string{
 			"p.yml:1:4: a: the list is empty; write at least one value, or remove the parameter",
 			`p.yml:2:1: "b c" cannot be the name of a flag: it has a space; write b_c`,
-			"p.yml:2:10: b c: the tag !foo is not known; remove it; !log, !uniform, !int, !logint " +
-				"make ranges, !interval an interval, !!str text",
+			"p.yml:2:10: b c: the tag !foo is not known; remove it; !log, !uniform, !int, " +
+				"!logint make ranges, !interval an interval, !!str text",
 			"p.yml:3:4: d: the interval has 1 element; write [start, end] or [start, end, step]",
 			"p.yml:4:1: a: is there twice, first on line 1; write all of it in one place",
 			"p.yml:4:4: a: a mapping is not a value; write one value or a list of values",

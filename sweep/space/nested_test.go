@@ -56,8 +56,8 @@ func TestNestedValuesInRules(t *testing.T) {
 		values + "exclude: {a: [{b: 1}, \"null\"]}\n": "[1,2] null x",
 		values + "where: a != null\n":                 `[1,2] {"b":1} x`,
 		values + "where: a = \"[1,2]\"\n":             "[1,2]",
-		values + "include: [{a: [[1, 2]]}, {a: [[3]]}]\nexclude: {a: x}\n": `[1,2] [3] {"b":1} null ` +
-			"null",
+		values + "include: [{a: [[1, 2]]}, {a: [[3]]}]\nexclude: {a: x}\n": "[1,2] [3] " +
+			`{"b":1} null null`,
 		"- {a: [[1, 2]]}\n- {a: [{b: 1}]}\n- {a: null}\n- {a: [[1, 2]]}\n": `[1,2] {"b":1} null`,
 		"a: [[1, 2], [1, 2], 1]\n":  "[1,2] [1,2] 1",
 		"a: [[1, 2]]\n":             "[1,2]",

@@ -34,7 +34,8 @@ func TestMask(t *testing.T) {
 		{"a colour of its own", "password1", "a \x1b[01;31m\x1b[Kpassword1\x1b[m\x1b[K b",
 			"a \x1b[01;31m\x1b[K" + stars + "\x1b[m\x1b[K b"},
 		{"a colour for each letter", "password1",
-			"\x1b[1mp\x1b[2ma\x1b[3ms\x1b[4ms\x1b[5mw\x1b[6mo\x1b[7m\x1b[8mr\x1b[9md\x1b[0m1\x1b[0m",
+			"\x1b[1mp\x1b[2ma\x1b[3ms\x1b[4ms\x1b[5mw\x1b[6mo\x1b[7m\x1b[8mr\x1b[9md" +
+				"\x1b[0m1\x1b[0m",
 			"\x1b[1m" + stars + "\x1b[0m"},
 		{"a colour in the beginning of one", "password1", "pass\x1b[31mwordy", "pass\x1b[31mwordy"},
 		{"an unfinished colour", "password1", "pass\x1b[31", "pass\x1b[31"},
