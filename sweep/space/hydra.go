@@ -9,7 +9,7 @@ import (
 var (
 	// hydraBare matches text that Hydra reads as itself, or by its own grammar: null, True and
 	// numbers, and what is in quotes or brackets.
-	hydraBare = regexp.MustCompile(`^(?:[A-Za-z0-9_/.+%*@:-]*|'.*'|".*"|\[.*\]|\{.*\}|\$\{.*\}|` +
+	hydraBare = regexp.MustCompile(`^(?:[A-Za-z0-9_/.+%*:-]*|'.*'|".*"|\[.*\]|\{.*\}|\$\{.*\}|` +
 		`(?:int|float|str|bool|choice|range|interval|glob|sort|shuffle|tag)\(.*\))$`)
 	// hydraWord matches text that Hydra reads as text in a list or a mapping.
 	hydraWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_/.-]*$`)

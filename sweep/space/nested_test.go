@@ -114,7 +114,7 @@ func TestNestedValuesAdded(t *testing.T) {
 func TestHydraText(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
-		"x": "x", "a b": "'a b'", "a,b": "'a,b'", "x=y": "'x=y'", "50%": "50%", "a@b": "a@b",
+		"x": "x", "a b": "'a b'", "a,b": "'a,b'", "x=y": "'x=y'", "50%": "50%", "a@b": "'a@b'",
 		"#1": "'#1'", " s": "' s'", "介绍": "'介绍'", "it's": `'it\'s'`, `a\`: `'a\\'`,
 		`\'\n`: `'\\\'\n'`, "": "", "[64]": "[64]", "[64, 64]": "[64, 64]", "{a: 1}": "{a: 1}",
 		"null": "null", "'a, b'": "'a, b'", `"a, b"`: `"a, b"`, "${a.b}": "${a.b}",
