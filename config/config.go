@@ -1,4 +1,4 @@
-// Package config is config.yml: the saved options of a cluster, and what its hosts have of their
+// Package config is cluster.yml: the saved options of a cluster, and what its hosts have of their
 // own.
 //
 // An option comes from a flag, else the environment, else the file, else its default; Explain says
@@ -13,7 +13,7 @@ package config
 
 import (
 	"cmp"
-	"fmt"
+	"path/filepath"
 	"strings"
 
 	"mlframework/infra/host"
@@ -22,8 +22,10 @@ import (
 
 // Names of the files: ours, and the old system's, which is read where ours is not.
 const (
-	FileName    = "config.yml"
+	FileName    = "cluster.yml"
 	OldFileName = "config.sh"
+
+	formerName = "config.yml" // what FileName was
 )
 
 // Kind is where the value of an option came from, the weaker first.
@@ -40,18 +42,20 @@ const (
 // Origin is where the value of an option came from.
 type Origin struct {
 	Kind  Kind
-	Place string // "config.yml:3:8", "MLFRAMEWORK_IMAGE", "--image", "default"
+	Place string // "cluster.yml:3:8", "MLFRAMEWORK_IMAGE", "--image", "default"
 }
 
 // Config is what Load put together. Whoever shares it must not change it.
 type Config struct {
 	Options   Options
-	Read      string // the file that was read, config.yml or config.sh with its folder; "" is none
+	File      string // the file that options are saved in, read or not
+	Read      string // the file that was read, cluster.yml or config.sh with its folder; "" is none
+	near      bool   // no file was named
 	values    map[string]value
 	overrides []override
 }
 
-// Origin returns where the option of that name, a key of config.yml, has its value from.
+// Origin returns where the option of that name, a key of cluster.yml, has its value from.
 func (c *Config) Origin(name string) Origin {
 	v, given := c.values[name]
 	if !given {
@@ -80,11 +84,18 @@ func (c *Config) Selection() (host.Selection, error) {
 }
 
 // Missing says that options were to be taken from a file that is not there.
-type Missing struct{ File string }
+type Missing struct {
+	File    string
+	Foreign *fault.Fault // why a file of the former name describes no cluster; nil: there is none
+}
 
 func (m *Missing) Error() string {
-	return fmt.Sprintf("there is no %s: infrainit -a HOST,... -m HOST "+
-		"-w HOST,... sets up a cluster and writes it", m.File)
+	what := "there is no " + m.File
+	if f := m.Foreign; f != nil {
+		what += ", and " + filepath.Base(f.File) + " describes no cluster (" + fault.Fault{
+			File: f.File, Line: f.Line, Column: f.Column, Problem: f.Problem}.String() + ")"
+	}
+	return what + ": infrainit -a HOST,... -m HOST -w HOST,... sets up a cluster and writes it"
 }
 
 // Usage is what is wrong in flags, where nothing else is: the command line is to blame, not the

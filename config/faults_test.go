@@ -51,19 +51,19 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for _, text := range faulty {
-		file := write(t, "config.yml", text+"\n")
+		file := write(t, "cluster.yml", text+"\n")
 		_, warnings, err := config.Load(config.Source{File: file, Saved: true})
 		fmt.Fprintf(&b, "%s\n", strings.ReplaceAll(text, "\n", " | "))
 		if err == nil && len(warnings) == 0 {
 			t.Errorf("nothing is said of %q", text)
 		}
 		for _, w := range warnings {
-			fmt.Fprintf(&b, "  warning: %s\n", strings.ReplaceAll(w.String(), file, "config.yml"))
+			fmt.Fprintf(&b, "  warning: %s\n", strings.ReplaceAll(w.String(), file, "cluster.yml"))
 		}
 		if err != nil {
 			for line := range strings.Lines(err.Error()) {
 				fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(strings.ReplaceAll(line, file,
-					"config.yml")))
+					"cluster.yml")))
 			}
 		}
 	}
@@ -82,14 +82,14 @@ func TestFaults(t *testing.T) {
 // All faults of a file come at once, in its order, with and without -f.
 func TestAllAtOnce(t *testing.T) {
 	t.Parallel()
-	file := write(t, "config.yml", "hosts: [a, a:x]\nslots: 0\noverrides:\n  a: {slots: x, prot: "+
+	file := write(t, "cluster.yml", "hosts: [a, a:x]\nslots: 0\noverrides:\n  a: {slots: x, prot: "+
 		"1}\nmastr: 1\n")
 	for _, saved := range []bool{true, false} {
 		_, _, err := config.Load(config.Source{File: file, Saved: saved})
 		if err == nil {
 			t.Fatal("no fault")
 		}
-		golden(t, "all.txt", strings.ReplaceAll(err.Error(), file, "config.yml")+"\n")
+		golden(t, "all.txt", strings.ReplaceAll(err.Error(), file, "cluster.yml")+"\n")
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,10 +20,10 @@ import (
 // maxBytes is far above any file that a person writes.
 const maxBytes = 1 << 20
 
-// Source is where Load looks. The zero value reads config.yml of the current folder for what hosts
+// Source is where Load looks. The zero value reads cluster.yml of the current folder for what hosts
 // have of their own, and takes all options by default.
 type Source struct {
-	File    string            // "" is FileName in the current folder
+	File    string            // "": as Find does; without Saved in the current folder only
 	NoFile  bool              // read no file; Saved is false then
 	Saved   bool              // take options from the file too (-f)
 	Flags   map[string]string // those given, by options' names; "" is the default
@@ -32,18 +33,20 @@ type Source struct {
 }
 
 // Load puts the options together: flag, else environment, else file, else default. A file that is
-// not there is no error unless Saved asks for it: *Missing. Where there is no config.yml beside the
-// default name, Saved reads config.sh of the old system instead.
+// not there is no error unless Saved asks for it: *Missing. Where there is no cluster.yml, Saved
+// reads config.sh of the old system beside it instead.
 //
 // All faults are reported at once, those of options in the file that something stronger replaces
 // too: saving would meet them. The error is a *Usage when only flags are wrong, else a fault.List.
 // Warnings may come with and without an error.
 func Load(s Source) (*Config, fault.List, error) {
-	if s.File == "" {
-		s.File = FileName
+	c := &Config{values: map[string]value{}, near: s.File == "" && !s.NoFile}
+	l := &loader{source: s}
+	if c.near {
+		l.find()
 	}
-	l := &loader{source: s, at: folders{filepath.Dir(s.File), s.Home}}
-	c := &Config{values: map[string]value{}}
+	c.File = cmp.Or(l.source.File, FileName)
+	l.source.File, l.at = c.File, folders{filepath.Dir(c.File), s.Home}
 	saved := map[string]value{}
 	if !s.NoFile {
 		var err error
@@ -71,7 +74,11 @@ func Load(s Source) (*Config, fault.List, error) {
 	}
 	c.Options = l.settle(c.values)
 	if s.Saved && c.Read == "" && len(l.faults)+len(l.wrong) == 0 {
-		return nil, l.warnings, &Missing{s.File}
+		m := &Missing{File: c.File}
+		if former := filepath.Join(filepath.Dir(c.File), formerName); c.near && isThere(former) {
+			m.Foreign = foreign(former)
+		}
+		return nil, l.warnings, m
 	}
 	l.computed(&c.Options)
 	l.checkPlaces(c)
@@ -95,13 +102,14 @@ type loader struct {
 	warnings      fault.List
 }
 
-// readFile reads config.yml, or config.sh in its stead.
+// readFile reads the file, or config.sh in its stead.
 func (l *loader) readFile(c *Config) (map[string]value, error) {
 	name, data, err := l.source.File, []byte(nil), error(nil)
 	if data, err = readText(name); err == nil {
 		c.Read = name
 		d := readYAML(name, data, l.at)
-		l.faults, l.warnings, c.overrides = d.Faults, d.Warnings, d.overrides
+		l.faults, c.overrides = d.Faults, d.overrides
+		l.warnings = append(l.warnings, d.Warnings...)
 		return d.values, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) && l.source.Saved && filepath.Base(name) == FileName {
@@ -224,11 +232,11 @@ func (l *loader) checkPlaces(c *Config) {
 	}
 }
 
-// computed sets the defaults that depend on the user and the current folder.
+// computed sets the defaults that depend on the user, the current folder and that of the file.
 func (l *loader) computed(o *Options) {
-	if o.Project == "" {
-		if _, err := os.Stat("tasks.yml"); err == nil {
-			o.Project = "."
+	for _, dir := range []string{".", l.at.dir} {
+		if o.Project == "" && isThere(filepath.Join(dir, "tasks.yml")) {
+			o.Project = dir
 		}
 	}
 	if o.Name != "" || o.Project == "" || l.source.User == "" {

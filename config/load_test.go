@@ -77,18 +77,18 @@ func TestPrecedence(t *testing.T) {
 		flags map[string]string
 		want  string
 	}{
-		{"file", true, nil, "hosts: a, b (DIR/config.yml:1:8)\nmaster: 1 (DIR/config.yml:2:9)\n" +
+		{"file", true, nil, "hosts: a, b (DIR/cluster.yml:1:8)\nmaster: 1 (DIR/cluster.yml:2:9)\n" +
 			"image: environment (MLFRAMEWORK_IMAGE)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},
 		{"flag beside the file", true, map[string]string{"slots": "4", "workers": "2"},
-			"hosts: a, b (DIR/config.yml:1:8)\n" +
-				"master: 1 (DIR/config.yml:2:9)\nworkers: 2 (-w)\nimage: environment " +
+			"hosts: a, b (DIR/cluster.yml:1:8)\n" +
+				"master: 1 (DIR/cluster.yml:2:9)\nworkers: 2 (-w)\nimage: environment " +
 				"(MLFRAMEWORK_IMAGE)\nslots: 4 (--slots)\n"},
 		{"names of hosts", true, map[string]string{"workers": "a,b", "master": "b"},
-			"hosts: a, b (DIR/config.yml:1:8)\nmaster: 2 (-m)\n" +
+			"hosts: a, b (DIR/cluster.yml:1:8)\nmaster: 2 (-m)\n" +
 				"workers: 1, 2 (-w)\nimage: environment (MLFRAMEWORK_IMAGE)\n" +
 				"slots: 3 (MLFRAMEWORK_SLOTS)\n"},
 		{"flag that empties", true, map[string]string{"master": "", "image": ""},
-			"hosts: a, b (DIR/config.yml:1:8)\n" +
+			"hosts: a, b (DIR/cluster.yml:1:8)\n" +
 				"master: joins the cluster that runs (-m)\nimage: as in tasks.yml " +
 				"(--image)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},
 		{"without -f", false, map[string]string{"hosts": "a"}, "hosts: a (-a)\nimage: " +
@@ -96,7 +96,7 @@ func TestPrecedence(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			file := write(t, "config.yml", text)
+			file := write(t, "cluster.yml", text)
 			got, warnings := load(t, config.Source{File: file, Saved: c.saved, Flags: c.flags,
 				Environ: environ})
 			if diff := cmp.Diff(c.want, explain(got, filepath.Dir(file))); diff != "" {
@@ -115,7 +115,7 @@ func TestPrecedence(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	t.Parallel()
-	file := write(t, "config.yml", "hosts: anna@a, b\nworkers: [local, 1-2]\nkey: ~/id\nproject: "+
+	file := write(t, "cluster.yml", "hosts: anna@a, b\nworkers: [local, 1-2]\nkey: ~/id\nproject: "+
 		"p/\ndrain-timeout: 1d2h\ngpus: [0, GPU-1f]\ngpu-busy: mine\ngpu-busy-above: 2g\nexpose-monitor: true\nbroker-port: "+
 		"5681\nhost-key-check: yes\nfolder: a//b/\nmaster-address: \"2001:db8::1\"\n"+
 		"name: n\nbroker-image: r:3\nlease: 90s\n")
@@ -143,8 +143,8 @@ func TestValues(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "config.yml")
-	load(t, config.Source{File: write(t, "config.yml", "overrides:\n  # gpu1: {slots: 2}\n")})
+	file := filepath.Join(t.TempDir(), "cluster.yml")
+	load(t, config.Source{File: write(t, "cluster.yml", "overrides:\n  # gpu1: {slots: 2}\n")})
 	c, warnings := load(t, config.Source{File: file,
 		Flags: map[string]string{"project": "/home/anna/My Digits!", "master": "local"},
 		User:  "Anna"})
@@ -166,7 +166,7 @@ func TestDefaults(t *testing.T) {
 // The default name of a cluster is one that it can have, whatever user and project are called.
 func TestDefaultName(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "config.yml")
+	file := filepath.Join(t.TempDir(), "cluster.yml")
 	for project, want := range map[string]string{
 		"digits": "anna-digits", "my..proj": "anna-my-proj", "my___proj": "anna-my-proj",
 		"a.-b": "anna-a-b", "_a-_b": "anna-a-b", "v1.2__x_y": "anna-v1.2__x_y", "A--Ü": "anna-a",
@@ -205,7 +205,7 @@ func TestProjectOfTheCurrentFolder(t *testing.T) {
 
 func TestHosts(t *testing.T) {
 	t.Parallel()
-	file := write(t, "config.yml", `
+	file := write(t, "cluster.yml", `
 slots: 2
 image: all
 overrides:
@@ -262,14 +262,15 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	flags := map[string]string{"hosts": "a,,a", "master": "9", "workers": "1,1", "slots": "many",
 		"host-key-check": "acept-new"}
-	_, _, err := config.Load(config.Source{File: write(t, "config.yml", "master: 1\n"),
+	_, _, err := config.Load(config.Source{File: write(t, "cluster.yml", "master: 1\n"),
 		Flags: flags})
 	u, ok := errors.AsType[*config.Usage](err)
 	if !ok {
 		t.Fatalf("%T: %v", err, err)
 	}
 	golden(t, "usage.txt", u.Error()+"\n")
-	_, _, err = config.Load(config.Source{File: write(t, "config.yml", "mastr: 1\n"), Flags: flags})
+	_, _, err = config.Load(config.Source{File: write(t, "cluster.yml", "mastr: 1\n"),
+		Flags: flags})
 	if _, ok := errors.AsType[*config.Usage](err); ok || !strings.Contains(err.Error(),
 		`did you mean "master"?`) || !strings.Contains(err.Error(), "many") {
 		t.Error(err)
@@ -278,7 +279,7 @@ func TestUsage(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	_, warnings, err := config.Load(config.Source{File: write(t, "config.yml", ""),
+	_, warnings, err := config.Load(config.Source{File: write(t, "cluster.yml", ""),
 		Environ: []string{
 			"MLFRAMEWORK_HOSTS=a,b:x", "MLFRAMEWORK_MASTER_HOST=3", "MLFRAMEWORK_BROKERIMAGE=x",
 			"MLFRAMEWORK_CREDENTIALS=x", "MLFRAMEWORK_CA=x",
@@ -293,12 +294,13 @@ func TestEnvironment(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"config.yml", "config.sh"} {
+	for _, name := range []string{"cluster.yml", "config.sh"} {
 		file := filepath.Join(dir, name)
 		if err := os.Mkdir(file, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := config.Load(config.Source{File: filepath.Join(dir, "config.yml"), Saved: true})
+		_, _, err := config.Load(config.Source{File: filepath.Join(dir, "cluster.yml"),
+			Saved: true})
 		want := file + ": cannot be read: it is not a file; name another with --config, or put a " +
 			"readable file there"
 		if err == nil || err.Error() != want {
@@ -308,7 +310,7 @@ func TestUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	file := write(t, "config.yml", strings.Repeat("#", 2<<20))
+	file := write(t, "cluster.yml", strings.Repeat("#", 2<<20))
 	if _, _, err := config.Load(config.Source{File: file}); err == nil ||
 		!strings.Contains(err.Error(), "longer than 1048576 bytes") {
 		t.Error(err)

@@ -8,7 +8,7 @@ import (
 	"mlframework/internal/yamlfile"
 )
 
-// document is what a config.yml says.
+// document is what a cluster.yml says.
 type document struct {
 	*yamlfile.Reader
 	at        folders

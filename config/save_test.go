@@ -151,7 +151,7 @@ func TestEdit(t *testing.T) {
 func TestSave(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	file := filepath.Join(dir, "config.yml")
+	file := filepath.Join(dir, "cluster.yml")
 	o := config.Options{
 		Hosts: hosts(t, "anna@a,b:2222"), Key: "/home/anna/.ssh/id", Folder: "ml",
 		Project: filepath.Join(dir, "p"), Master: 1,
@@ -206,7 +206,7 @@ func TestSaveAwayFromTheFile(t *testing.T) {
 func TestSaveKeepsModeAndLink(t *testing.T) {
 	t.Parallel()
 	file := write(t, "real.yml", "key: ~/id # mine\nslots: 1\n")
-	link := filepath.Join(filepath.Dir(file), "config.yml")
+	link := filepath.Join(filepath.Dir(file), "cluster.yml")
 	if err := os.Symlink("real.yml", link); err != nil {
 		t.Fatal(err)
 	}
@@ -238,15 +238,15 @@ func TestSaveKeepsModeAndLink(t *testing.T) {
 // A file with faults is not touched, and neither is one whose folder is gone.
 func TestSaveFails(t *testing.T) {
 	t.Parallel()
-	file := write(t, "config.yml", "slots: 0\n")
+	file := write(t, "cluster.yml", "slots: 0\n")
 	err := config.Save(file, "", config.Options{Slots: 2})
-	if err == nil || !strings.Contains(err.Error(), "config.yml:1:8: slots: ") ||
+	if err == nil || !strings.Contains(err.Error(), "cluster.yml:1:8: slots: ") ||
 		text(t, file) != "slots: 0\n" {
 		t.Error(err, text(t, file))
 	}
 	o := config.Options{Slots: 2, Folder: "x", BrokerImage: "y", HostKeyCheck: "no",
 		Lease: time.Minute}
-	gone := filepath.Join(t.TempDir(), "gone", "config.yml")
+	gone := filepath.Join(t.TempDir(), "gone", "cluster.yml")
 	if err := config.Save(gone, "", o); err == nil || !strings.HasPrefix(err.Error(),
 		"save the options in "+gone+": ") {
 		t.Error(err)

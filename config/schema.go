@@ -12,7 +12,7 @@ import (
 	"mlframework/infra/host"
 )
 
-// Options are the options of a cluster, and the schema of config.yml, of the flags and of the
+// Options are the options of a cluster, and the schema of cluster.yml, of the flags and of the
 // variables of the environment. docs/config.md explains each key; a test holds the two together.
 // The tags:
 //
@@ -104,7 +104,7 @@ type GPUs struct {
 // String is "all", "none" or "0,2".
 func (g GPUs) String() string { return strings.Join(g.words(), ",") }
 
-// words are those of config.yml.
+// words are those of cluster.yml.
 func (g GPUs) words() []string {
 	switch {
 	case g.None:
@@ -174,7 +174,7 @@ func (o option) set(in reflect.Value, words []string) []problem {
 	return problems
 }
 
-// words returns an option's value as config.yml has it; none when it is the default.
+// words returns an option's value as cluster.yml has it; none when it is the default.
 func (o option) words(of Options) (words []string) {
 	v := reflect.ValueOf(of).Field(o.field)
 	if reflect.DeepEqual(v.Interface(), reflect.ValueOf(defaults).Field(o.field).Interface()) {
@@ -212,7 +212,7 @@ var defaults = func() (o Options) {
 
 // FlagOf is an option as a command offers it.
 type FlagOf struct {
-	Name    string // in config.yml, and as a long flag
+	Name    string // in cluster.yml, and as a long flag
 	Short   string // "" is none
 	Usage   string // with the name of the value in backquotes
 	Default string // what it is when it is not set, in words

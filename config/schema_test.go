@@ -17,7 +17,7 @@ import (
 // leftOut is a key behind a bare #, which a person can put to use by removing that.
 var leftOut = regexp.MustCompile(`(?m)^#([a-z-]+: .*)$`)
 
-// example returns the config.yml that docs/config.md explains every key in.
+// example returns the cluster.yml that docs/config.md explains every key in.
 func example(t testing.TB) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "docs", "config.md"))
@@ -34,7 +34,7 @@ func example(t testing.TB) string {
 
 func TestExampleLoads(t *testing.T) {
 	t.Parallel()
-	c, warnings := load(t, config.Source{File: write(t, "config.yml", example(t)), Saved: true})
+	c, warnings := load(t, config.Source{File: write(t, "cluster.yml", example(t)), Saved: true})
 	if s, err := c.Selection(); err != nil || len(s.Workers) != 2 || warnings != "" {
 		t.Error(s, err, warnings)
 	}

@@ -11,7 +11,7 @@ import (
 	"mlframework/config"
 )
 
-const read = "config.sh: of the old system was read; what it says is saved in config.yml, and " +
+const read = "config.sh: of the old system was read; what it says is saved in cluster.yml, and " +
 	"then it is not needed any more"
 
 // scripts are config.sh files, what is taken from them, and what is said of the rest.
@@ -76,12 +76,12 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// It is read with -f where there is no config.yml of the usual name, and becomes one.
+// It is read with -f where there is no cluster.yml of the usual name, and becomes one.
 func TestShellBecomesConfig(t *testing.T) {
 	t.Parallel()
 	old := write(t, "config.sh", scripts[0].text)
 	dir := filepath.Dir(old)
-	file := filepath.Join(dir, "config.yml")
+	file := filepath.Join(dir, "cluster.yml")
 	c, warnings := load(t, config.Source{File: file, Saved: true, User: "anna"})
 	want := "hosts: ubuntu@192.0.2.1, ubuntu@192.0.2.2 (DIR/config.sh:4)\nkey: " +
 		"/home/anna/.ssh/id (DIR/config.sh:5)\nfolder: ML/mlframework " +

@@ -26,7 +26,7 @@ type unfit struct {
 
 func (u *unfit) Error() string {
 	return fmt.Sprintf("%s cannot be the broker's: %s\n    name one like rabbitmq:4.2 with "+
-		"--broker-image (broker-image: in config.yml); docs/config.md says what it needs",
+		"--broker-image (broker-image: in cluster.yml); docs/config.md says what it needs",
 		u.ref, strings.Join(u.faults, "; "))
 }
 

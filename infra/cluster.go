@@ -13,7 +13,7 @@ import (
 	"mlframework/infra/remote"
 )
 
-// Location is where a cluster is, as a person's config.yml says.
+// Location is where a cluster is, as a person's cluster.yml says.
 type Location struct {
 	Name    string                   // of the cluster
 	Folder  string                   // on hosts, relative to the home folder unless absolute
@@ -40,7 +40,7 @@ type NoCluster struct {
 func (n *NoCluster) Error() string {
 	if n.Owner != "" {
 		return fmt.Sprintf("the cluster %s on %s belongs to %s: log in as the user of that host "+
-			"who set it up (USER@HOST below hosts in config.yml), with the same folder",
+			"who set it up (USER@HOST below hosts in cluster.yml), with the same folder",
 			n.Name, n.Host, n.Owner)
 	}
 	return fmt.Sprintf("there is no cluster %s on %s: infrainit starts one", n.Name, n.Host)

@@ -56,9 +56,9 @@ func (a *applier) get(ctx context.Context, m *connectedHost, do plan.Image) erro
 			return err // it could be sent
 		}
 		if err != nil {
-			option := "--image (image: in tasks.yml or config.yml)"
+			option := "--image (image: in tasks.yml or cluster.yml)"
 			if do.Ref == a.request.BrokerImage {
-				option = "--broker-image (broker-image: in config.yml)"
+				option = "--broker-image (broker-image: in cluster.yml)"
 			}
 			from, anew := do.Ref, ""
 			if digest := a.pinned(do.Ref).Digest; digest != "" {

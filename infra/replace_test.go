@@ -51,7 +51,7 @@ func TestWorkersThatCannotBeReplaced(t *testing.T) {
 			for _, h := range f.hosts { // one that has it would send it
 				delete(h.engine.images, other)
 			}
-		}, "or name another with --image (image: in tasks.yml or config.yml)", true},
+		}, "or name another with --image (image: in tasks.yml or cluster.yml)", true},
 		"the start fails": {func(f *fakeHosts, _ *infra.Request) {
 			f.hosts["gpu3"].engine.refuses["mlframework-c-worker"] = "no space left on device"
 		}, "no space left on device", false},

@@ -23,7 +23,7 @@ func never(name string, working bool) bool {
 	case !working:
 		return false
 	}
-	return name == "outputs" || name == "config.yml" || strings.HasPrefix(name, "infra-clean")
+	return name == "outputs" || name == "cluster.yml" || strings.HasPrefix(name, "infra-clean")
 }
 
 // working reports whether people run our commands in a folder with these items.

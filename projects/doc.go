@@ -18,7 +18,7 @@
 //     virtual environments, known by their pyvenv.cfg or conda-meta; folders that `run-tasks fetch`
 //     made for results, known by their ResultsMark.
 //   - At the top, and beside a .mlframework further down (somebody runs sweeps from that folder):
-//     outputs, config.yml and infra-clean*. Elsewhere files with these names are the user's.
+//     outputs, cluster.yml and infra-clean*. Elsewhere files with these names are the user's.
 //   - What .mlframeworkignore and .gitignore name, in the top folder and every folder below, in the
 //     syntax of gitignore(5).
 //   - What .gitignore names in the folders above, when the project lies in a git repository: up to

@@ -53,19 +53,19 @@ func TestScanAlwaysLeavesOut(t *testing.T) {
 	dir := plant(t, tree{
 		"train.py": "", ".git/HEAD": "", "lib/.git": "gitdir: elsewhere",
 		"outputs": "->/mnt/big/outputs", ".mlframework/store": "",
-		"config.yml": "", "infra-clean": "", "infra-clean-ml": "",
+		"cluster.yml": "", "infra-clean": "", "infra-clean-ml": "",
 		"__pycache__/x.pyc": "", "lib/old.pyc": "", "lib/.ipynb_checkpoints/x": "",
 		".pytest_cache/x": "", ".DS_Store": "",
 		"best/.mlframework-results": "", "best/train-1/0/model.pt": "", ".venv/pyvenv.cfg": "",
 		".venv/bin/python": "->/usr/bin/python3", "deep/env/conda-meta/history": "",
-		"lib/config.yml": "kept", "lib/outputs/x": "kept", "lib/infra-clean": "kept",
+		"lib/cluster.yml": "kept", "lib/outputs/x": "kept", "lib/infra-clean": "kept",
 		"node_modules/x":           "kept",
-		"other/.mlframework/store": "", "other/outputs/x": "", "other/config.yml": "",
+		"other/.mlframework/store": "", "other/outputs/x": "", "other/cluster.yml": "",
 		"other/main.py": "kept",
 		".gitignore":    "!outputs\n!__pycache__\n!.git\n",
 	})
 	want := []string{
-		".gitignore", "deep", "lib", "lib/config.yml", "lib/infra-clean", "lib/outputs",
+		".gitignore", "deep", "lib", "lib/cluster.yml", "lib/infra-clean", "lib/outputs",
 		"lib/outputs/x", "node_modules",
 		"node_modules/x", "other", "other/main.py", "train.py",
 	}

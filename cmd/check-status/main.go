@@ -36,7 +36,7 @@ USAGE:
    check-status --monitor
    check-status --audit
 
-Shows hosts, workers, broker and sweeps of the cluster in config.yml, and ends
+Shows hosts, workers, broker and sweeps of the cluster in cluster.yml, and ends
 with what is wrong. It asks the hosts, their Docker, the broker and the master.
 A host that does not answer is listed, and delays the others by at most a few
 seconds.
@@ -58,7 +58,7 @@ EXIT CODES:
    0    all is well, or what you asked for was shown
    1    something is wrong
    2    invalid command line
-   3    invalid or missing config.yml
+   3    invalid or missing cluster.yml
    4    the master's host cannot be reached or has no such cluster; with
         --logs: that host cannot be reached
    5    an error of this machine

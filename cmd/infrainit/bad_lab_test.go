@@ -98,7 +98,7 @@ func TestBadHosts(t *testing.T) {
 		shell(t, master, "iptables -D INPUT -s "+second.Address+" -j DROP")
 	})
 	clean(t, p.lab)
-	for _, file := range []string{"config.yml", "infra-clean"} {
+	for _, file := range []string{"cluster.yml", "infra-clean"} {
 		if _, err := os.Stat(filepath.Join(p.work, file)); err == nil {
 			t.Errorf("%s was written", file)
 		}

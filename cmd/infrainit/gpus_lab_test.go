@@ -70,7 +70,8 @@ func (p *laptop) upWithGPUs(t *testing.T, options ...string) {
 	program(t, h, "nvidia-smi", gpuSMI)
 	p.fails(1, []string{h.Name + ": Docker cannot pass 2 GPUs (NVIDIA RTX A6000) to containers: " +
 		"the NVIDIA container toolkit is not installed\n    run nvdocker-install for this host; " +
-		"or set gpus: none for " + h.Name + " under overrides in config.yml (--cpu: for all hosts)",
+		"or set gpus: none for " + h.Name + " under overrides in cluster.yml (--cpu: for all " +
+		"hosts)",
 		"nothing was changed"}, options...)
 	clean(t, p.lab)
 	passGPUs(t, h)

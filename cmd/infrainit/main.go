@@ -42,8 +42,8 @@ the options. It checks every host before it changes any, and changes only what
 is different. If it fails, it rolls back its changes. A worker that is removed
 or replaced first finishes its tasks.
 
-It writes config.yml, which all other commands read, and infra-clean, which
-removes the cluster. -f takes the options from config.yml.
+It writes cluster.yml, which all other commands read, and infra-clean, which
+removes the cluster. -f takes the options from cluster.yml.
 
 EXAMPLES:
    # the master on the first host, workers on the others
@@ -52,7 +52,7 @@ EXAMPLES:
    infrainit -a anna@gpu1,anna@gpu2,anna@gpu3 -m 1 -w 2,3 --dry-run
    # the master here, workers here and on two hosts
    infrainit -a gpu1,gpu2 -m local -w local,1,2
-   # as saved in config.yml, but with the worker on the second host only
+   # as saved in cluster.yml, but with the worker on the second host only
    infrainit -f -w 2
    # add a worker to the running cluster; its master is on one of the hosts
    infrainit -a gpu1,gpu4 -w 2 --name anna-digits
@@ -63,7 +63,7 @@ EXIT CODES:
    0    the cluster is as requested
    1    something failed on a host, or hosts were skipped
    2    invalid command line
-   3    invalid config.yml or tasks.yml
+   3    invalid cluster.yml or tasks.yml
    4    a host cannot be reached
    5    an error of this machine: disk full, folder not writable
    130  interrupted; changes were rolled back
@@ -71,7 +71,7 @@ EXIT CODES:
 
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
-		cli.Switch("file", "take the options from config.yml; options given here win", "f"),
+		cli.Switch("file", "take the options from cluster.yml; options given here win", "f"),
 	}, cli.ClusterFlags()...)
 	app := cli.App("infrainit", usage, help, c.stdout, c.stderr,
 		append(flags, cli.ConfigFlag(),

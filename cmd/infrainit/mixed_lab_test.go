@@ -3,10 +3,13 @@ package main_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"mlframework/infra/lab"
 )
 
 // mixedTasks is a tasks.yml whose tasks print what they see of GPUs.
@@ -39,11 +42,12 @@ func TestGPUsOfMixedHosts(t *testing.T) {
 	program(t, small, "nvidia-smi", smiOf(four...))
 	program(t, large, "nvidia-smi", smiOf("GPU-l4,NVIDIA L4,23034",
 		"GPU-a5000,NVIDIA RTX A5000,24564"))
-	passGPUs(t, small)
-	passGPUs(t, large)
 	p.has("digits/tasks.yml", mixedTasks)
 	p.has("digits/parameters.yml", "n: [0, 40)\n")
-	p.has("config.yml", fmt.Sprintf("overrides:\n  %s: {labels: {disk: fast}}\n", large.Name))
+	p.sweepsOn(small)
+	passGPUs(t, small)
+	passGPUs(t, large)
+	p.has("cluster.yml", fmt.Sprintf("overrides:\n  %s: {labels: {disk: fast}}\n", large.Name))
 	p.up(append(p.images(), "-a", p.hosts("anna"), "-r", "ml", "-d", "digits", "--name", "mixed",
 		"-m", "3", "-w", "1,2,3")...)
 	for _, c := range []struct {
@@ -67,16 +71,7 @@ func TestGPUsOfMixedHosts(t *testing.T) {
 		var hosts []string
 		for _, r := range rows {
 			hosts = append(hosts, r.Host)
-			var uuids, numbers []string
-			for _, g := range r.GPUs {
-				uuids, numbers = append(uuids, g.UUID), append(numbers, g.Index)
-			}
-			want := fmt.Sprintf("sees %s as %s\n", strings.Join(uuids, ","),
-				strings.Join(numbers, ","))
-			if log := p.must("run-tasks", "logs", r.ID).out; r.State != "succeeded" || log != want ||
-				r.Attempts != 1 {
-				t.Errorf("%v: %+v printed %q, want %q", c.args, r, log, want)
-			}
+			p.saw(r, p.must("run-tasks", "logs", r.ID).out)
 		}
 		slices.Sort(hosts)
 		if hosts = slices.Compact(hosts); !slices.Equal(hosts, slices.Sorted(slices.Values(c.hosts))) {
@@ -95,6 +90,56 @@ func TestGPUsOfMixedHosts(t *testing.T) {
 	}
 	p.must("./infra-clean", "--volumes", "--files", "--yes")
 	clean(t, p.lab)
+}
+
+// sweepsOn sweeps on a host with the GPUs GPU-small0 to GPU-small3 with --local: over ssh, without
+// a cluster and before its Docker can pass GPUs.
+func (p *laptop) sweepsOn(h *lab.Host) {
+	p.t.Helper()
+	p.must("/bin/sh", "-ec", `tar -c digits -C "$1" run-tasks | ssh "$2" tar -x`, "sh", p.path,
+		"anna@"+h.Name)
+	on := func(script string) string {
+		p.t.Helper()
+		return p.must(p.home+"/bin/ssh", "anna@"+h.Name, "cd digits; "+script).out
+	}
+	for _, c := range []struct {
+		visible string
+		want    []string // the GPUs that tasks have
+	}{
+		{"", []string{"GPU-small0", "GPU-small1", "GPU-small2", "GPU-small3"}},
+		{"CUDA_VISIBLE_DEVICES=1,3", []string{"GPU-small1", "GPU-small3"}},
+		{"CUDA_VISIBLE_DEVICES=GPU-small2,GPU-small0", []string{"GPU-small0", "GPU-small2"}},
+	} {
+		id := strings.TrimSpace(on(c.visible + " ../run-tasks --local -q one"))
+		rows := p.readRows(on("../run-tasks --local results --json " + id))
+		logs := strings.SplitAfter(on("cd outputs/"+id+`
+			for n in $(seq 0 39); do cat $n/stdout.log; done`), "\n")
+		for i, r := range rows {
+			p.saw(r, logs[i])
+		}
+		most, onGPU := atATime(rows)
+		p.t.Logf("--local %s: %d tasks, %d at a time; on each GPU %v", c.visible, len(rows), most,
+			onGPU)
+		if used := slices.Sorted(maps.Keys(onGPU)); len(rows) != 40 || most != len(c.want) ||
+			!slices.Equal(used, c.want) || slices.Max(slices.Collect(maps.Values(onGPU))) != 1 {
+			p.t.Errorf("--local %s: %d tasks, %d at a time; on each GPU %v", c.visible, len(rows),
+				most, onGPU)
+		}
+	}
+	h.Exec(p.t, "rm", "-r", "/home/anna/digits", "/home/anna/run-tasks")
+}
+
+// saw checks that a task of mixedTasks succeeded with its first attempt and saw its own GPUs alone.
+func (p *laptop) saw(r row, log string) {
+	p.t.Helper()
+	var uuids, numbers []string
+	for _, g := range r.GPUs {
+		uuids, numbers = append(uuids, g.UUID), append(numbers, g.Index)
+	}
+	want := fmt.Sprintf("sees %s as %s\n", strings.Join(uuids, ","), strings.Join(numbers, ","))
+	if r.State != "succeeded" || log != want || r.Attempts != 1 {
+		p.t.Errorf("%+v printed %q, want %q", r, log, want)
+	}
 }
 
 // atATime returns how many tasks ran at a time at most, all together and on each GPU.

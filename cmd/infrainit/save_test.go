@@ -18,7 +18,7 @@ import (
 	"mlframework/infra/plan"
 )
 
-// config.yml says what the cluster is: a change that failed, and was rolled back, is not saved.
+// cluster.yml says what the cluster is: a change that failed, and was rolled back, is not saved.
 func TestConfigIsSavedWhenTheChangeIsMade(t *testing.T) {
 	t.Parallel()
 	const before = "hosts: [gpu1, gpu2]\nmaster: 1\nworkers: [1, 2]\nname: c\n"
@@ -37,7 +37,7 @@ func TestConfigIsSavedWhenTheChangeIsMade(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			file := filepath.Join(t.TempDir(), "config.yml")
+			file := filepath.Join(t.TempDir(), "cluster.yml")
 			if c.before != "" {
 				if err := os.WriteFile(file, []byte(c.before), 0o600); err != nil {
 					t.Fatal(err)
@@ -68,11 +68,54 @@ func TestConfigIsSavedWhenTheChangeIsMade(t *testing.T) {
 	}
 }
 
+// With -f, the file and the script of a cluster are those of the folder above which has them; a new
+// cluster has them in the current folder.
+func TestFilesOfAFolderAbove(t *testing.T) {
+	above := t.TempDir()
+	here := filepath.Join(above, "src")
+	if err := os.Mkdir(here, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(above, "cluster.yml"),
+		[]byte("hosts: [gpu1, gpu2]\nmaster: 1\nname: c\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(here)
+	program := &command{infraUp: func(_ context.Context, r infra.Request, _ infra.Options) (
+		infra.Result, error) {
+		return infra.Result{}, r.Begin(plan.Plan{Before: layout.Record{Cluster: "c"}})
+	}}
+	for _, c := range []struct {
+		dir   string
+		saved bool
+		flags map[string]string
+	}{
+		{above, true, map[string]string{"workers": "2"}},
+		{here, false, map[string]string{"hosts": "gpu3", "master": "1", "workers": "1",
+			"name": "c"}},
+	} {
+		s, err := site.ReadFrom(config.Source{Saved: c.saved, Flags: c.flags}, os.Stderr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := program.bringUp(t.Context(), s, infra.Request{}); err != nil {
+			t.Error(err)
+		}
+		for file, want := range map[string]string{"cluster.yml": "workers: [" + c.flags["workers"],
+			"infra-clean": "mlframework infra-clean"} {
+			text, err := os.ReadFile(filepath.Join(c.dir, file))
+			if err != nil || !strings.Contains(string(text), want) {
+				t.Errorf("%s in %s: %q, %v", file, c.dir, text, err)
+			}
+		}
+	}
+}
+
 func checkFile(t *testing.T, when, file, want string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil || !strings.HasSuffix(string(data), want) {
-		t.Errorf("%s config.yml is %q, %v", when, data, err)
+		t.Errorf("%s cluster.yml is %q, %v", when, data, err)
 	}
 }
 
@@ -83,7 +126,7 @@ func TestScriptsOfSeveralClusters(t *testing.T) {
 	bringUp := func(cluster string, flags map[string]string) error {
 		t.Helper()
 		flags["hosts"], flags["name"] = "gpu1,gpu2", cluster
-		s, err := site.ReadFrom(config.Source{File: filepath.Join(folder, "config.yml"),
+		s, err := site.ReadFrom(config.Source{File: filepath.Join(folder, "cluster.yml"),
 			Flags: flags}, os.Stderr)
 		if err != nil {
 			t.Fatal(err)

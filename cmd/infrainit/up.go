@@ -124,11 +124,11 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 	r.Force = ctx.Bool("force")
 	r.Downgrade, r.Rotate, r.Pull = ctx.Bool("downgrade"), ctx.Bool("rotate"), ctx.Bool("pull")
 	if r.Rotate && joins(s) {
-		return r, cli.Wrong("infrainit -f --rotate, where its config.yml is",
+		return r, cli.Wrong("infrainit -f --rotate, where its cluster.yml is",
 			"--rotate is for whole clusters, not for hosts that join one")
 	}
 	if r.Pull && joins(s) {
-		return r, cli.Wrong("infrainit -f --pull, where its config.yml is",
+		return r, cli.Wrong("infrainit -f --pull, where its cluster.yml is",
 			"--pull is for whole clusters, not for hosts that join one")
 	}
 	r.Entry = s.Entry("infrainit", entryDetail(r))
@@ -159,13 +159,13 @@ func entryDetail(r infra.Request) string {
 	return text
 }
 
-// bringUp makes the cluster what is asked for, and saves the options in config.yml when it is so,
-// or stays half done with --keep. A new config.yml is there before the first change, so that a call
-// that is killed can be repeated with -f; infra-clean always is.
+// bringUp makes the cluster what is asked for, and saves the options in cluster.yml when it is so,
+// or stays half done with --keep. A new cluster.yml is there before the first change, so that a
+// call that is killed can be repeated with -f; infra-clean always is.
 func (c *command) bringUp(ctx context.Context, s *site.Site, r infra.Request) (
 	infra.Result, error) {
 	home, _ := os.UserHomeDir()
-	file, options, begun := s.ConfigFile(), s.Config.Options, false
+	file, options, begun := s.Config.File, s.Config.Options, false
 	r.Begin = func(p plan.Plan) error {
 		save := config.Check
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
@@ -208,18 +208,21 @@ func (c *command) conclude(ctx context.Context, cl *cliv2.Context, s *site.Site,
 	if err := overview.WriteHosts(c.stdout); err != nil {
 		return err
 	}
+	if filepath.Base(script) == script {
+		script = "./" + script
+	}
 	what := outcome(result)
 	if joins(s) {
-		fmt.Fprintf(c.stdout, "\n%s. Add the new hosts to the config.yml from which you set up "+
+		fmt.Fprintf(c.stdout, "\n%s. Add the new hosts to the cluster.yml from which you set up "+
 			"the cluster: `infrainit -f` removes hosts that it does not list.\n", what)
 		return nil
 	}
 	fmt.Fprintf(c.stdout, "\n%s. Next:\n"+
 		"  %-26s show the state of the cluster\n"+
 		"  %-26s run a definition of tasks.yml\n"+
-		"  ./%-24s remove the cluster\n",
+		"  %-26s remove the cluster\n",
 		what, cli.Hints{Config: s.Hints.Config}.Command("check-status"),
-		s.Hints.Command("run-tasks")+" NAME", filepath.Base(script))
+		s.Hints.Command("run-tasks")+" NAME", script)
 	return nil
 }
 

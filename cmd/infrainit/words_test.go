@@ -14,7 +14,7 @@ import (
 
 func TestWaysOutOfAHostThatIsAway(t *testing.T) {
 	t.Parallel()
-	s, err := site.ReadFrom(config.Source{File: filepath.Join(t.TempDir(), "config.yml"),
+	s, err := site.ReadFrom(config.Source{File: filepath.Join(t.TempDir(), "cluster.yml"),
 		Flags: map[string]string{"hosts": "gpu1,gpu2,gpu3,gpu4", "master": "1", "workers": "2,3,4",
 			"name": "c"}}, os.Stderr)
 	if err != nil {

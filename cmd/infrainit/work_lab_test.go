@@ -25,10 +25,16 @@ type row struct {
 }
 
 // rows are the results of a sweep. Options are those of run-tasks results.
-func (p *laptop) rows(sweep string, options ...string) (all []row) {
+func (p *laptop) rows(sweep string, options ...string) []row {
 	p.t.Helper()
 	args := slices.Concat([]string{"run-tasks", "results", "--json"}, options, []string{sweep})
-	for line := range strings.Lines(p.must(args...).out) {
+	return p.readRows(p.must(args...).out)
+}
+
+// readRows reads what `run-tasks results --json` prints.
+func (p *laptop) readRows(text string) (all []row) {
+	p.t.Helper()
+	for line := range strings.Lines(text) {
 		var r row
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			p.t.Fatalf("%s: %v", line, err)

@@ -17,7 +17,7 @@ import (
 // writeClean writes infra-clean for the hosts of a record, and returns its file: before anything is
 // changed, so that whatever happens can be cleaned, and when those that leave have left.
 func writeClean(s *site.Site, r layout.Record) (file string, err error) {
-	if file, err = cleanScript(s.ConfigFile(), r.Cluster); err != nil {
+	if file, err = cleanScript(s.Config.File, r.Cluster); err != nil {
 		return "", err
 	}
 	part := file + ".part"
@@ -53,7 +53,7 @@ func removeStale(file, cluster string) error {
 func cleanScript(configFile, cluster string) (string, error) {
 	folder, base := filepath.Split(configFile)
 	script := "infra-clean"
-	if base != config.FileName {
+	if !config.Usual(base) {
 		script += "-" + strings.TrimSuffix(base, filepath.Ext(base))
 	}
 	for _, name := range []string{script, script + "-" + cluster} {

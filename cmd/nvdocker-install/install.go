@@ -22,7 +22,7 @@ func (c *command) install(ctx *cliv2.Context) error {
 		return err
 	}
 	source := cli.Source(ctx, ctx.IsSet("config"))
-	source.NoFile = !source.Saved // a config.yml that lies here may be another program's
+	source.NoFile = !source.Saved // a cluster.yml that lies here may be another program's
 	s, err := site.ReadFrom(source, c.stderr)
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ EXIT CODES:
         they lack
    1    something failed on a host, a host cannot be used, or steps remain
    2    invalid command line
-   3    invalid config.yml
+   3    invalid cluster.yml
    4    a host cannot be reached
    5    an error of this machine
    130  interrupted; run it again to continue

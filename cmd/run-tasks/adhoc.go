@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +14,9 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/human"
 	"mlframework/sweep/space"
 )
 
@@ -38,23 +42,24 @@ func metricFlag(when string) cliv2.Flag {
 		"from its output; repeatable"}
 }
 
-// readMetrics adds the metrics that options name to those of a command.
-func readMetrics(ctx *cliv2.Context, metrics map[string]string) error {
-	for _, rule := range ctx.StringSlice("metric") {
+// parseMetrics returns the patterns of metrics, by their names, of options NAME=REGEX.
+func parseMetrics(rules []string) (map[string]string, error) {
+	metrics := map[string]string{}
+	for _, rule := range rules {
 		name, pattern, is := strings.Cut(rule, "=")
 		if !is || name == "" {
-			return cli.Wrong("write NAME=REGEX, such as --metric 'loss=loss: ([0-9.]+)'",
+			return nil, cli.Wrong("write NAME=REGEX, such as --metric 'loss=loss: ([0-9.]+)'",
 				"--metric %s: a regular expression is missing", rule)
 		}
 		metrics[name] = pattern
 	}
-	return nil
+	return metrics, nil
 }
 
 // splitCommand splits off the command after "--", unless a subcommand comes before that.
-func (c *command) splitCommand(args []string) (own, argv []string) {
+func splitCommand(app *cliv2.App, args []string) (own, argv []string) {
 	at := slices.Index(args, "--")
-	if at < 0 || cli.NamesCommand(c.app(), args[1:at]) {
+	if at < 0 || cli.NamesCommand(app, args[1:at]) {
 		return args, nil
 	}
 	return args[:at], append([]string{}, args[at+1:]...)
@@ -76,30 +81,28 @@ func splitParameters(argv []string) (words, set []string) {
 
 // readCommand makes a project of a command that was typed after "--", and of the folder that it is
 // to run in.
-func (c *command) readCommand(ctx *cliv2.Context, change space.Change) (*project, error) {
-	words, set := splitParameters(c.argv)
+func (o projectOptions) readCommand() (*project, error) {
+	words, set := splitParameters(o.argv)
+	change := o.change
 	change.Set = append(change.Set, set...)
 	names := namesSet(change)
-	dir := ctx.String("d")
-	command := definition.Command{Argv: words, Flags: "equals", Parameters: names,
-		Objective: ctx.String("objective"), Metrics: map[string]string{}}
-	if ctx.IsSet("as") {
-		command.Flags = ctx.String("as")
-	}
+	command := definition.Command{Argv: words, Flags: cmp.Or(o.as, "equals"), Parameters: names,
+		Objective: o.objective}
 	if !slices.Contains(definition.Forms, command.Flags) {
 		return nil, cli.Wrong("write "+strings.Join(definition.Forms, ", "),
 			"--as %s: there is no such form", command.Flags)
 	}
-	if err := readMetrics(ctx, command.Metrics); err != nil {
+	var err error
+	if command.Metrics, err = parseMetrics(o.metrics); err != nil {
 		return nil, err
 	}
-	file, notes, err := definition.OfCommand(command, c.reserved())
+	file, notes, err := definition.OfCommand(command, site.Reserved())
 	if err != nil {
 		return nil, &cli.Error{Code: cli.Usage, Err: err}
 	}
-	p := &project{named: dir, file: file, task: file.Tasks[0], space: new(space.Space),
+	p := &project{named: o.dir, file: file, task: file.Tasks[0], space: new(space.Space),
 		change: change, typed: true}
-	if p.dir, err = filepath.Abs(dir); err != nil {
+	if p.dir, err = filepath.Abs(o.dir); err != nil {
 		return nil, err
 	}
 	for _, n := range notes {
@@ -181,9 +184,9 @@ func (p *project) noteValueLists(argv []string) {
 }
 
 // checkProjectFolder asks before the files of a folder that is hardly a project are copied.
-func (c *command) checkProjectFolder(ctx *cliv2.Context, p *project) error {
+func (o submitOptions) checkProjectFolder(ctx context.Context, t *terminal, p *project) error {
 	dir := p.dir
-	if ctx.Bool("yes") || ctx.Bool("dry-run") || exists(filepath.Join(dir, definition.FileName)) {
+	if o.asPushed || exists(filepath.Join(dir, definition.FileName)) {
 		return nil
 	}
 	what := ""
@@ -192,12 +195,12 @@ func (c *command) checkProjectFolder(ctx *cliv2.Context, p *project) error {
 	} else if dir == "/" {
 		what = "the root folder"
 	} else {
-		m, err := p.list(ctx.Context)
+		m, err := p.list(ctx)
 		if err != nil {
 			return err
 		}
 		if len(m.Entries) > manyFiles {
-			what = fmt.Sprintf("a folder with %s files", thousands(len(m.Entries)))
+			what = fmt.Sprintf("a folder with %s files", human.Thousands(len(m.Entries)))
 		}
 	}
 	if what == "" {
@@ -205,7 +208,7 @@ func (c *command) checkProjectFolder(ctx *cliv2.Context, p *project) error {
 	}
 	question := fmt.Sprintf("%s is %s, and tasks get copies of its files. Run the command there?",
 		cli.Visible(dir), what)
-	switch agreed, asked := cli.Agrees(ctx.Context, c.stdin, c.stderr, question); {
+	switch agreed, asked := t.agrees(ctx, o.yes, question); {
 	case !asked:
 		return cli.Wrong("go to the project's folder, or name it with -d; confirm with --yes",
 			"%s is %s, and tasks get copies of its files", cli.Visible(dir), what)

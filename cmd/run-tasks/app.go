@@ -39,10 +39,10 @@ COMMANDS:
 {{commands .VisibleCommands}}
 OPTIONS (before or after NAME):
 {{options .VisibleFlags}}
-In a folder with a config.yml (infrainit writes it), commands use its cluster.
-In other folders, and with --local, they use this machine: the store is
-.mlframework and outputs are in outputs, both in the project's folder. Commands
-find it from the folders below it, too.
+In a folder with a cluster.yml (infrainit writes it), and in those below it,
+commands use its cluster. In other folders, and with --local, they use this
+machine: the store is .mlframework and outputs are in outputs, both in the
+project's folder. Commands find it from the folders below it, too.
 --master SOCKET, or the variable ` + masterVariable + `, selects a master on
 this machine instead.
 
@@ -62,30 +62,21 @@ func (c *command) app() *cliv2.App {
 		cli.Switch("missing", "run only what has not succeeded with this command and code"),
 	}, slices.Concat(adHocFlags(), flagsNeeds(), overrideFlags(), runFlags())...)
 	app := cli.App("run-tasks", appUsage, appHelp, c.stdout, c.stderr, flags...)
-	app.Action, app.Commands = c.runName, c.commands()
+	app.Action, app.Commands = submitAction(c), c.commands()
 	return app
 }
 
 // commands returns all commands, in the order of the help.
 func (c *command) commands() []*cliv2.Command {
 	all := []*cliv2.Command{
-		c.listCommand(), c.showCommand(), c.followCommand(), c.waitCommand(), c.logsCommand(),
-		c.execCommand(),
-		c.resultsCommand(), c.plotCommand(), c.fetchCommand(), c.cancelCommand(), c.pauseCommand(),
-		c.resumeCommand(), c.retryCommand(), c.extendCommand(), c.priorityCommand(),
-		c.removeCommand(), c.pruneCommand(), c.workersCommand(), c.brokerCommand(), c.testMetricsCommand(), c.initCommand(),
-		c.monitorCommand(), c.completionCommand(),
+		listCommand(c), showCommand(c), followCommand(c), waitCommand(c), logsCommand(c),
+		execCommand(c), resultsCommand(c), plotCommand(c), fetchCommand(c), cancelCommand(c),
+		pauseCommand(c), resumeCommand(c), retryCommand(c), extendCommand(c), priorityCommand(c),
+		removeCommand(c), pruneCommand(c), workersCommand(c), brokerCommand(c),
+		testMetricsCommand(c), initCommand(c), monitorCommand(c), completionCommand(c),
 	}
 	for _, one := range all {
 		one.Before = c.useStore
 	}
-	return append(all, c.runnerCommand())
-}
-
-// reserved are the names that no definition may have.
-func (c *command) reserved() (names []string) {
-	for _, sub := range c.commands() {
-		names = append(names, sub.Name)
-	}
-	return append(names, "help")
+	return append(all, runnerCommand(c))
 }

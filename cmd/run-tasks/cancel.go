@@ -10,40 +10,67 @@ import (
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
-// control does something with a sweep or task. It returns the target with its sweep, and how that
-// stands then. Ask, unless it is nil, is called with the newest sweep if none is named, and may
-// refuse.
-func (c *command) control(ctx *cliv2.Context, ask func(api.Sweep) error, do func(context.Context,
-	*api.Client, target) (core.Summary, error)) (t target, after core.Summary, err error) {
-	arg, err := argument(ctx)
+func cancelCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "cancel", ArgsUsage: sweepOrTask, Action: onSource(c, readCancelOptions),
+		Usage: "cancel a sweep or a task",
+		Flags: append(locationFlags(),
+			cli.Switch("yes", "cancel the newest sweep without asking", "y")),
+		Description: `Asks if you name no sweep.
+
+EXAMPLES:
+   run-tasks cancel run_training-1
+   # only one task of it
+   run-tasks cancel run_training-1/7`}
+}
+
+// cancelOptions are the options of `run-tasks cancel`.
+type cancelOptions struct {
+	target
+	yes bool
+}
+
+func readCancelOptions(ctx *cliv2.Context) (o cancelOptions, err error) {
+	o.yes = ctx.Bool("yes")
+	o.target, err = readTarget(ctx)
+	return o, err
+}
+
+// run cancels a sweep or a task. If none is named, it asks whether the newest sweep is meant.
+func (o cancelOptions) run(ctx context.Context, src source, t *terminal) error {
+	s, err := findSweep(ctx, t, src, o.sweep, false)
 	if err != nil {
-		return t, after, err
+		return err
 	}
-	if t, err = parseTarget(arg); err != nil {
-		return t, after, err
-	}
-	src, s, err := c.openSweep(ctx, t.sweep, false)
-	if err != nil {
-		return t, after, err
-	}
-	defer src.close()
-	if arg == "" && ask != nil {
-		if err := ask(s); err != nil {
-			return t, after, err
+	if o.sweep == "" {
+		if err := o.confirm(ctx, t, s); err != nil {
+			return err
 		}
 	}
-	t.sweep = s.ID
-	if err := unended(ctx.Context, src, t); err != nil {
-		return t, after, err
+	o.sweep = s.ID
+	if err := unended(ctx, src, o.target); err != nil {
+		return err
 	}
-	err = src.act(ctx.Context, func(client *api.Client) (err error) {
-		after, err = do(ctx.Context, client, t)
+	var after core.Summary
+	err = src.act(ctx, func(m *api.Client) (err error) {
+		if o.isTask {
+			after, err = m.CancelTask(ctx, o.sweep, o.index)
+		} else {
+			after, err = m.Cancel(ctx, o.sweep)
+		}
 		return err
 	})
-	return t, after, err
+	if err != nil {
+		return err
+	}
+	if o.isTask {
+		fmt.Fprintln(t.stdout, "cancelled "+o.text())
+	}
+	fmt.Fprintln(t.stdout, stateLine(after))
+	return nil
 }
 
 // unended refuses a task that has ended.
@@ -61,52 +88,31 @@ func unended(ctx context.Context, src source, t target) error {
 	return nil
 }
 
-// printState says how a sweep stands now.
-func (c *command) printState(s core.Summary) {
+// stateLine says how a sweep stands now.
+func stateLine(s core.Summary) string {
 	text := s.ID + " is " + string(s.State)
 	if n := s.Counts[task.Running.String()]; n > 0 {
-		text += fmt.Sprintf("; %s still running", plural(n, "task"))
+		text += fmt.Sprintf("; %s still running", human.Plural(n, "task"))
 	}
-	fmt.Fprintln(c.stdout, text)
+	return text
 }
 
-// cancel is `run-tasks cancel`.
-func (c *command) cancel(ctx *cliv2.Context) error {
-	ask := func(s api.Sweep) error { return c.agreesToCancel(ctx, s) }
-	t, after, err := c.control(ctx, ask, func(ctx context.Context, m *api.Client,
-		t target) (core.Summary, error) {
-		if t.isTask {
-			return m.CancelTask(ctx, t.sweep, t.index)
-		}
-		return m.Cancel(ctx, t.sweep)
-	})
-	if err != nil {
-		return err
-	}
-	if t.isTask {
-		fmt.Fprintln(c.stdout, "cancelled "+t.text())
-	}
-	c.printState(after)
-	return nil
-}
-
-// agreesToCancel asks whether a command without a name means the newest sweep. A sweep that has ended
-// is not asked about: it cannot be cancelled.
-func (c *command) agreesToCancel(ctx *cliv2.Context, s api.Sweep) error {
-	if ctx.Bool("yes") || s.State != core.Open && s.State != core.Paused {
+// confirm asks whether the newest sweep is meant. A sweep that has ended is not asked about: it
+// cannot be cancelled.
+func (o cancelOptions) confirm(ctx context.Context, t *terminal, s api.Sweep) error {
+	if s.State != core.Open && s.State != core.Paused {
 		return nil
 	}
 	done, _ := display.Tally(s.Summary)
-	agreed, asked := cli.Agrees(ctx.Context, c.stdin, c.stderr,
-		fmt.Sprintf("Cancel %s, which is %s, with %d of %s done?", s.ID, s.State, done,
-			plural(s.Total, "task")))
+	agreed, asked := t.agrees(ctx, o.yes, fmt.Sprintf("Cancel %s, which is %s, with %d of %s done?",
+		s.ID, s.State, done, human.Plural(s.Total, "task")))
 	switch {
 	case agreed:
 		return nil
 	case asked:
-		fmt.Fprintln(c.stderr, "nothing was cancelled")
+		fmt.Fprintln(t.stderr, "nothing was cancelled")
 		return cli.Code(cli.Failed)
 	}
-	return cli.Wrong(c.self+" cancel "+s.ID+", or add --yes to cancel the newest",
+	return cli.Wrong(t.self+" cancel "+s.ID+", or add --yes to cancel the newest",
 		"no sweep is named")
 }

@@ -32,7 +32,7 @@ type cluster struct {
 // fetchConnectTime is how long a host may take to let fetch in, as with check-status.
 const fetchConnectTime = 5 * time.Second
 
-// dialCluster reaches the master of config.yml.
+// dialCluster reaches the master of cluster.yml.
 func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
 	s, err := site.ReadFrom(cli.FileSource(ctx), c.stderr)
 	if err != nil {

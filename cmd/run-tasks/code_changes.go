@@ -13,6 +13,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/human"
 	"mlframework/sweep/space"
 )
 
@@ -45,7 +46,7 @@ func codeOf(t definition.Task, spaces ...*space.Space) projects.Code {
 func (g gap) compared() string {
 	const compared = "compared the command and its code: "
 	if len(g.code.Only) > 0 {
-		return compared + enumerated(g.code.Only) + " (set by code: in tasks.yml)"
+		return compared + human.List(g.code.Only) + " (set by code: in tasks.yml)"
 	}
 	text := compared + "all files except tables, documents, pictures and logs that the command " +
 		"does not name"
@@ -124,7 +125,7 @@ func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool,
 		r.Ranges = r.Ranges.First(g.limit)
 	}
 	if len(m.Damaged) > 0 {
-		notes = append(notes, "not all of "+enumerated(m.Damaged)+" can be read in the store: "+
+		notes = append(notes, "not all of "+human.List(m.Damaged)+" can be read in the store: "+
 			"what succeeded there may run again")
 	}
 	return true, m.Succeeded, notes, nil
@@ -191,7 +192,7 @@ func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest,
 	}
 	for _, d := range slices.Backward(differences) {
 		note := fmt.Sprintf("%s to run again, because %s since %s", least+combinations(d.points),
-			d.what, firstOf(d.since))
+			d.what, human.ListFirst(d.since))
 		notes = slices.Insert(notes, 0, note)
 	}
 	return notes
@@ -214,7 +215,7 @@ func (g gap) changes(old *projects.Manifest) string {
 	changes := g.code.Changes(g.files, old)
 	if rest := len(changes) - changesShown; rest > 0 {
 		return fmt.Sprintf("%s, and %s changed", strings.Join(changes[:changesShown], ", "),
-			plural(int64(rest), "more file"))
+			human.Plural(int64(rest), "more file"))
 	}
-	return enumerated(changes)
+	return human.List(changes)
 }

@@ -11,6 +11,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/sweep/definition"
 )
@@ -44,9 +45,10 @@ complete -c run-tasks -a '(__run_tasks)'
 `,
 }
 
-func (c *command) completionCommand() *cliv2.Command {
-	return &cliv2.Command{Name: "completion", ArgsUsage: "bash|zsh|fish", Action: c.completion,
-		Usage: "print a script that lets a shell complete run-tasks",
+func completionCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "completion", ArgsUsage: "bash|zsh|fish",
+		Action: func(ctx *cliv2.Context) error { return printCompletion(ctx, &c.terminal) },
+		Usage:  "print a script that lets a shell complete run-tasks",
 		Description: `It completes commands, options, definitions and sweeps of this machine.
 For bash, put this line into ~/.bashrc; for zsh, with zsh instead of bash, into
 ~/.zshrc, after compinit:
@@ -59,7 +61,8 @@ EXAMPLES:
    run-tasks completion fish > run-tasks.fish`}
 }
 
-func (c *command) completion(ctx *cliv2.Context) error {
+// printCompletion is `run-tasks completion`.
+func printCompletion(ctx *cliv2.Context, t *terminal) error {
 	shell, err := argument(ctx)
 	if err != nil {
 		return err
@@ -68,7 +71,7 @@ func (c *command) completion(ctx *cliv2.Context) error {
 	if !ok {
 		return cli.Wrong("run-tasks completion bash, zsh or fish", "there is no completion for %q", shell)
 	}
-	_, err = fmt.Fprint(c.stdout, script)
+	_, err = fmt.Fprint(t.stdout, script)
 	return err
 }
 
@@ -96,9 +99,9 @@ func (c *command) complete(ctx context.Context, args []string) {
 	case strings.HasPrefix(word, "-"):
 		words = optionWords(app.Flags)
 	case named == nil:
-		words = c.firstWords(app)
+		words = firstWords(app)
 	case strings.HasPrefix(strings.TrimPrefix(named.ArgsUsage, "["), "SWEEP"):
-		words = c.sweepWords(ctx)
+		words = sweepWords(ctx, c)
 	case named.Name == "completion":
 		words = []string{"bash", "fish", "zsh"}
 	}
@@ -121,8 +124,8 @@ func optionWords(flags []cliv2.Flag) (words []string) {
 }
 
 // firstWords are the commands, and the definitions of the project.
-func (c *command) firstWords(app *cliv2.App) (words []string) {
-	if file, _, err := definition.Load(nearest(hasProject), c.reserved()); err == nil {
+func firstWords(app *cliv2.App) (words []string) {
+	if file, _, err := definition.Load(nearest(hasProject), site.Reserved()); err == nil {
 		for _, t := range file.Tasks {
 			words = append(words, t.Name)
 		}
@@ -134,7 +137,7 @@ func (c *command) firstWords(app *cliv2.App) (words []string) {
 }
 
 // sweepWords are the sweeps of this machine, the newest first: a cluster would take too long.
-func (c *command) sweepWords(ctx context.Context) (words []string) {
+func sweepWords(ctx context.Context, c *command) (words []string) {
 	local.Use(nearestStore())
 	if named := os.Getenv(storeVariable); named != "" {
 		local.Use(named)

@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	cliv2 "github.com/urfave/cli/v2"
-
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/projects"
 	"mlframework/sweep/api"
@@ -79,28 +77,19 @@ type dryRun struct {
 }
 
 // onlyMissing leaves out what has succeeded already. It writes nothing.
-func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
-	m, err := projects.Scan(ctx.Context, p.dir, projects.Options{})
+func onlyMissing(ctx context.Context, src source, d *dryRun, p *project) error {
+	m, err := projects.Scan(ctx, p.dir, projects.Options{})
 	if err != nil {
 		return projectError(err)
 	}
-	_, err = os.Stat(filepath.Join(local.StoreFolder(), store.File))
-	if locationOf(ctx) == inFolder && errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	src, err := c.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer src.close()
 	r := d.record
 	r.Recipe.Revision = m.Revision()
-	revisions, err := revisionsOf(ctx.Context, src)
+	revisions, err := revisionsOf(ctx, src)
 	if err != nil {
 		return err
 	}
-	found, _, notes, err := newGap(m, codeOf(p.task, p.space).Key(m), p, revisions).narrow(
-		ctx.Context, src, &r)
+	found, _, notes, err := newGap(m, codeOf(p.task, p.space).Key(m), p, revisions).narrow(ctx, src,
+		&r)
 	if err != nil {
 		return err
 	}
@@ -109,6 +98,12 @@ func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
 		d.total = 0
 	}
 	return nil
+}
+
+// hasSweeps reports whether this folder has a store of sweeps, or something in its place.
+func hasSweeps() bool {
+	_, err := os.Stat(filepath.Join(local.StoreFolder(), store.File))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // revisionsOf is the folder of this machine in which the files of revisions are; "": there is none.
@@ -128,29 +123,25 @@ func revisionsOf(ctx context.Context, src source) (string, error) {
 }
 
 // places are the workers that tasks of a project would run on. It refuses what a submission would.
-func (c *command) places(ctx *cliv2.Context, dir string, file *definition.File,
-	need hostNeed) (workers []core.Worker, err error) {
-	if locationOf(ctx) == inFolder {
-		w, err := thisMachine(ctx, need)
-		if err != nil && presumed(ctx) { // it may be meant for a cluster that is not there yet
+func places(ctx context.Context, t *terminal, src source, o runOptions, dir string,
+	file *definition.File, need hostNeed) (workers []core.Worker, err error) {
+	m, is := src.(*remote)
+	if !is {
+		w, err := thisMachine(ctx, o, need)
+		if err != nil && !o.local { // it may be meant for a cluster that is not there yet
 			problem, _, _ := strings.Cut(err.Error(), "\n")
-			c.print([]string{problem + "; on a cluster of infrainit it may have"})
+			t.note(problem + "; on a cluster of infrainit it may have")
 			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		noteOwn(ctx.Context, &w)
+		noteOwn(ctx, &w)
 		return []core.Worker{w}, nil
 	}
-	m, err := c.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer m.close()
-	workers, err = m.Workers(ctx.Context)
+	workers, err = m.Workers(ctx)
 	if err == nil {
-		err = m.compare(ctx.Context, dir, file, workers)
+		err = m.compare(ctx, dir, file, workers)
 	}
 	if err == nil {
 		err = need.possible(workers)
@@ -158,11 +149,11 @@ func (c *command) places(ctx *cliv2.Context, dir string, file *definition.File,
 	return workers, err
 }
 
-func (c *command) writeDryRun(ctx *cliv2.Context, d dryRun) error {
-	if ctx.Bool("json") {
-		return d.writeJSON(c.stdout)
+func (d dryRun) write(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return d.writeJSON(w)
 	}
-	return d.writeText(c.stdout)
+	return d.writeText(w)
 }
 
 func (d dryRun) writeJSON(w io.Writer) error {

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
@@ -28,10 +28,10 @@ type excludedArgument struct {
 	input  bool   // it is named where tasks read it, as far as that can be told
 }
 
-// warnExcludedArguments warns of files that arguments of tasks name and that tasks will not see.
-// Files that the project's own rules exclude are left out on purpose: it does not warn of them.
-func (c *command) warnExcludedArguments(m *projects.Manifest, r core.Record, rules folder.Rules,
-	left []projects.LeftOut) {
+// excludedArguments are warnings about files that arguments of tasks name and that tasks will not
+// see. There are none about files that the project's own rules exclude on purpose.
+func excludedArguments(m *projects.Manifest, r core.Record, rules folder.Rules,
+	left []projects.LeftOut) (warnings []string) {
 	hidden := map[string]string{} // files in outputs, and in which
 	for _, e := range m.Entries {
 		if output := rules.OutputOf(e.Path); output != "" && e.Kind != projects.Dir {
@@ -48,9 +48,10 @@ func (c *command) warnExcludedArguments(m *projects.Manifest, r core.Record, rul
 		return excludedArgument{output: hidden[at]}, hidden[at] != ""
 	}) {
 		if g.output == "" || g.input {
-			fmt.Fprintln(c.stderr, cli.Visible("WARNING: "+g.text(m)))
+			warnings = append(warnings, g.text(m))
 		}
 	}
+	return warnings
 }
 
 // text says what is left out of a project, by which rules, and what to do about it.
@@ -71,7 +72,7 @@ func (g excludedArgument) text(m *projects.Manifest) string {
 		word = "lines"
 	}
 	text += fmt.Sprintf("%s excludes it; add the %s %s to %s",
-		filepath.Join(nearPath(m.Dir), g.by.File), word, enumerated(lines), ownRules(m.Dir))
+		filepath.Join(nearPath(m.Dir), g.by.File), word, human.List(lines), ownRules(m.Dir))
 	if g.by.Folder && g.by.Path == path.Clean(g.path) {
 		text += fmt.Sprintf(", or if tasks write it, outputs: [%s] to tasks.yml", g.by.Path)
 	}

@@ -5,50 +5,48 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/worker/folder"
 )
 
-// How much is shown of what rules leave out. The lines that bring it in are all shown: they go into
-// a file.
-const excludedShown = 5
-
-// noteExcluded tells what a .gitignore leaves out of a project, as most who wrote one thought of
-// git only, and warns where tasks are told of it. What lies in outputs tasks would not see with any
-// rules. It reports whether any file is excluded.
-func (c *command) noteExcluded(m *projects.Manifest, r core.Record) bool {
+// excludedRemarks say what a .gitignore excludes from a project, as most who wrote one thought of
+// git only, with warnings where tasks are told of it. Tasks would not see files in outputs with any
+// rules. Found reports whether any file is excluded.
+func excludedRemarks(m *projects.Manifest, r core.Record) (lines []string, found bool) {
 	rules := folder.RulesOf(r.Recipe)
 	left := slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
 		return !l.ByGit() || rules.IsOutput(l.Path)
 	})
 	if note := m.SkippedNote(); note != "" {
-		c.print([]string{note})
+		lines = append(lines, noteLines(note)...)
 	}
-	c.printExcluded(m.Dir, left)
-	c.warnExcludedArguments(m, r, rules, left)
-	return len(left) > 0
+	lines = append(lines, excludedNotes(m.Dir, left)...)
+	lines = append(lines, prefixedLines("WARNING: ", excludedArguments(m, r, rules, left))...)
+	return lines, len(left) > 0
 }
 
-// noteExcludedNow is noteExcluded for a sweep that is continued, if its project is on this machine.
-func (c *command) noteExcludedNow(ctx context.Context, p currentProject) {
+// excludedRemarks are those of a sweep that is continued, if its project is on this machine.
+func (p currentProject) excludedRemarks(ctx context.Context, self string) []string {
 	if !p.found() {
-		return
+		return nil
 	}
 	m, err := projects.List(ctx, p.dir)
 	if err != nil {
-		return // taking the snapshot reports the error
+		return nil // taking the snapshot reports the error
 	}
-	if s := p.sweep; c.noteExcluded(m, p.record(s.Record)) && !p.updated {
-		c.print([]string{fmt.Sprintf("%s uses the files it was submitted with; to use the current "+
-			"files: %s retry --updated %s", s.ID, c.self, s.ID)})
+	s := p.sweep
+	lines, found := excludedRemarks(m, p.record(s.Record))
+	if found && !p.updated {
+		lines = append(lines, noteLines(fmt.Sprintf("%s uses the files it was submitted with; to "+
+			"use the current files: %s retry --updated %s", s.ID, self, s.ID))...)
 	}
+	return lines
 }
 
-func (c *command) printExcluded(dir string, left []projects.LeftOut) {
+func excludedNotes(dir string, left []projects.LeftOut) []string {
 	var paths, lines []string
 	for _, l := range left {
 		paths = append(paths, pathText(l))
@@ -57,18 +55,15 @@ func (c *command) printExcluded(dir string, left []projects.LeftOut) {
 		}
 	}
 	if len(paths) == 0 {
-		return
+		return nil
 	}
 	note := fmt.Sprintf("excluded by .gitignore, not visible to tasks: %s; in %s, add ",
-		firstOf(paths), ownRules(dir))
+		human.ListFirst(paths), ownRules(dir))
 	if len(lines) == 1 {
-		c.print([]string{note + "this line to include it: " + lines[0]})
-		return
+		return noteLines(note + "this line to include it: " + lines[0])
 	}
-	c.print([]string{note + "these lines, or those that you need, to include them:"})
-	for _, l := range lines { // ready to paste: a space in front would count
-		fmt.Fprintln(c.stderr, cli.Visible(l))
-	}
+	// the lines are ready to paste: a space in front would count
+	return append(noteLines(note+"these lines, or those that you need, to include them:"), lines...)
 }
 
 // ownRules is the file of a project that decides before .gitignore, as it is typed here.
@@ -79,13 +74,4 @@ func pathText(l projects.LeftOut) string {
 		return l.Path + "/"
 	}
 	return l.Path
-}
-
-// firstOf lists some, and how many there are more.
-func firstOf(texts []string) string {
-	text := strings.Join(texts[:min(excludedShown, len(texts))], ", ")
-	if rest := len(texts) - excludedShown; rest > 0 {
-		text += fmt.Sprintf(" and %d more", rest)
-	}
-	return text
 }

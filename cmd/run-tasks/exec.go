@@ -27,8 +27,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-func (c *command) execCommand() *cliv2.Command {
-	return &cliv2.Command{Name: "exec", ArgsUsage: "TASK [-- COMMAND...]", Action: c.exec,
+func execCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "exec", ArgsUsage: "TASK [-- COMMAND...]", Action: onSource(c, readExecOptions),
 		Usage: "run a command in the folder and environment of a task",
 		Flags: locationFlags(),
 		Description: `COMMAND, or a shell, runs where the newest attempt of the task runs or ran: in
@@ -41,33 +41,42 @@ EXAMPLES:
    run-tasks exec run_training-1/7 -- nvidia-smi`}
 }
 
-// exec is `run-tasks exec`.
-func (c *command) exec(ctx *cliv2.Context) error {
+// execOptions are the options of `run-tasks exec`.
+type execOptions struct {
+	task string   // SWEEP/INDEX, or a sweep of one task
+	argv []string // none: a shell
+}
+
+func readExecOptions(ctx *cliv2.Context) (o execOptions, err error) {
 	args := ctx.Args().Slice()
 	if len(args) == 0 {
-		return cli.Wrong(c.self+" exec SWEEP/INDEX", "missing argument: TASK")
+		return o, cli.Wrong("run-tasks exec SWEEP/INDEX", "missing argument: TASK")
 	}
-	argv := args[1:]
-	if len(argv) > 0 && argv[0] == "--" {
-		argv = argv[1:]
+	o.task, o.argv = args[0], args[1:]
+	if len(o.argv) > 0 && o.argv[0] == "--" {
+		o.argv = o.argv[1:]
 	}
-	src, s, t, err := c.openTask(ctx, args[0], "exec")
+	return o, nil
+}
+
+// run runs a command where a task runs or ran.
+func (o execOptions) run(ctx context.Context, src source, t *terminal) error {
+	s, of, err := findTask(ctx, t, src, o.task, "exec")
 	if err != nil {
 		return err
 	}
-	defer src.close()
-	if !began(t) {
-		return cli.Wrong("", "%s has not started, and has no folder", t.Row.ID)
+	if !began(of) {
+		return cli.Wrong("", "%s has not started, and has no folder", of.Row.ID)
 	}
 	m, is := src.(*remote)
 	switch {
 	case !is:
-		return execHere(t, s.Record.Recipe.Workdir, execEnviron(s, t), argv)
+		return execHere(of, s.Record.Recipe.Workdir, execEnviron(s, of), o.argv)
 	case m.cluster == nil:
 		return cli.Wrong("run the command on the worker's host",
 			"exec reaches workers of a cluster that infrainit started, and tasks of this machine")
 	}
-	return m.exec(ctx.Context, t, s.Record.Recipe.Workdir, execEnviron(s, t), argv)
+	return m.exec(ctx, of, s.Record.Recipe.Workdir, execEnviron(s, of), o.argv)
 }
 
 // execEnviron returns what a task's newest attempt has beside the environment of its worker.

@@ -28,76 +28,133 @@ type extension struct {
 	tasks  int64       // that it adds
 }
 
-// extend is `run-tasks extend`.
-func (c *command) extend(ctx *cliv2.Context) error {
-	id, change, err := changeOf(ctx)
-	if err != nil {
-		return err
+func extendCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "extend", Action: extendAction(c),
+		ArgsUsage: "[SWEEP] [PARAMETER=VALUE...]",
+		Usage:     "add new combinations of parameters to a sweep",
+		Flags: append(append(runFlags(), overrideFlags()...), flagDryRun(), flagAll(),
+			flagUpdated(),
+			&cliv2.StringFlag{Name: "d", DefaultText: "as at submission",
+				Usage: "project `FOLDER`"}),
+		Description: `Adds the combinations that the parameters file now has and the sweep does not.
+Existing tasks keep their numbers and results. New tasks run after them, with
+the command, rules and code of the sweep. Values that were removed from the file
+stay in the sweep.
+
+PARAMETER=VALUE and the options for parameters change the file as for a new
+sweep, on top of those that the sweep was submitted with. Values are set for
+this extension only; the options stay for later ones. --limit 0 removes the
+limit.
+
+EXAMPLES:
+   # after adding values to parameters.yml: what would be added
+   run-tasks extend --dry-run
+   run-tasks extend run_training-1 lr=0.001`}
+}
+
+// extendOptions are the options of `run-tasks extend`.
+type extendOptions struct {
+	runOptions
+	updateOptions
+	sweep   string
+	change  space.Change
+	limited bool // --limit is given
+	dryRun  bool
+	all     bool
+}
+
+// extendAction makes the action of `run-tasks extend`.
+func extendAction(c *command) cliv2.ActionFunc {
+	return func(ctx *cliv2.Context) error {
+		o, err := readExtendOptions(ctx)
+		if err != nil {
+			return err
+		}
+		src, err := c.open(ctx)
+		if err != nil {
+			return err
+		}
+		defer src.close()
+		return o.run(ctx.Context, c, src)
 	}
-	if err := checkRunning(ctx); err != nil {
-		return err
+}
+
+func readExtendOptions(ctx *cliv2.Context) (o extendOptions, err error) {
+	if o.sweep, o.change, err = changeOf(ctx); err != nil {
+		return o, err
 	}
-	if ctx.Bool("all") && !ctx.Bool("dry-run") {
-		return cli.Wrong("add --dry-run to see every task that would be added",
+	if o.runOptions, err = readRunOptions(ctx); err != nil {
+		return o, err
+	}
+	o.updateOptions = updateOptions{updated: ctx.Bool("updated"), dir: ctx.String("d")}
+	o.limited, o.dryRun, o.all = ctx.IsSet("limit"), ctx.Bool("dry-run"), ctx.Bool("all")
+	if o.all && !o.dryRun {
+		return o, cli.Wrong("add --dry-run to see every task that would be added",
 			"--all requires --dry-run")
 	}
-	src, s, err := c.openSweep(ctx, id, false)
+	return o, nil
+}
+
+// run adds the new combinations to a sweep, and shows it to its end.
+func (o extendOptions) run(ctx context.Context, c *command, src source) error {
+	t := &c.terminal
+	s, err := findSweep(ctx, t, src, o.sweep, false)
 	if err != nil {
 		return err
 	}
-	defer src.close()
-	e, err := c.readExtension(ctx, s, change)
+	e, err := o.read(s)
 	if err != nil {
 		return err
 	}
-	// without its old files, an edited parameters file looks the same
-	if _, is := src.(*remote); !is {
-		e.notes = append(e.notes, e.now.edited(ctx.Context, src)...)
+	m, isRemote := src.(*remote)
+	if !isRemote { // without its old files, an edited parameters file looks the same
+		e.notes = append(e.notes, e.now.edited(ctx, src)...)
 	}
 	switch {
 	case e.tasks == 0:
-		c.print(e.notes)
-		fmt.Fprintf(c.stderr, "%s has every combination of %s already: there is nothing to add\n",
-			s.ID,
-			strings.TrimSpace(cli.Visible(s.Record.ParametersFile)+" "+
+		t.note(e.notes...)
+		fmt.Fprintf(t.stderr, "%s has every combination of %s already: there is nothing to add\n",
+			s.ID, strings.TrimSpace(cli.Visible(s.Record.ParametersFile)+" "+
 				typed(e.change.Arguments())))
 		return nil
-	case ctx.Bool("dry-run"):
-		c.print(e.notes)
-		return c.dryExtend(ctx, e)
+	case o.dryRun:
+		t.note(e.notes...)
+		return o.show(ctx, t, src, e)
 	}
-	toNote := e.now.updated
-	begin := func(work context.Context, at backend, f api.Detail) (b api.StartedSweep, err error) {
+	return run(ctx, c, m, o.runOptions, launch{notes: e.notes, secrets: s.Record.Recipe.Secrets,
+		needs: needOfSweep(s), typed: s.Record.CommandLine, begin: o.begin(t, e)})
+}
+
+// begin returns what extends a sweep at a backend.
+func (o extendOptions) begin(t *terminal, e extension) func(context.Context, backend,
+	api.Detail) (api.StartedSweep, error) {
+	s, toNote := e.sweep, e.now.updated
+	return func(ctx context.Context, at backend, d api.Detail) (b api.StartedSweep, err error) {
 		if toNote {
 			toNote = false
-			c.noteExcludedNow(work, e.now)
+			t.say(e.now.excludedRemarks(ctx, t.self)...)
 		}
-		if err := at.accepts(work, e.now.dir, e.now.file); err != nil {
+		if err := at.accepts(ctx, e.now.dir, e.now.file); err != nil {
 			return b, err
 		}
-		g, err := e.now.bring(work, at)
+		g, err := e.now.bring(ctx, at)
 		if err != nil {
 			return b, err
 		}
 		by := e.by
-		by.Continuation = g.Continuation
-		by.KeepGoing = ctx.Bool("keep-going")
+		by.Continuation, by.KeepGoing = g.Continuation, o.keepGoing
 		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
 			error) {
 			by.Secrets = v
-			return at.client().Extend(work, s.ID, by, f)
+			return at.client().Extend(ctx, s.ID, by, d)
 		})
 	}
-	m, _ := src.(*remote)
-	return c.run(ctx, m, launch{notes: e.notes, secrets: s.Record.Recipe.Secrets,
-		needs: needOfSweep(s), begin: begin})
 }
 
-// readExtension compares what the project's parameters are now, as the overrides of a sweep and a
+// read compares what the project's parameters are now, as the overrides of a sweep and a
 // change of those make them, with those of the sweep. The sweep keeps the options of the change,
 // and not the values that it sets: those are of this extension.
-func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Change) (e extension,
-	err error) {
+func (o extendOptions) read(s api.Sweep) (e extension, err error) {
 	r := s.Record
 	if r.CommandLine && r.Overrides == nil {
 		return e, cli.Wrong("run the command again with them", "%s has no parameters that could "+
@@ -112,10 +169,10 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 			"` runs what was cancelled; then it can be extended"}
 	}
 	e.sweep = s
-	if e.now, err = c.currentProjectOf(ctx, s); err != nil {
+	if e.now, err = o.project(s); err != nil {
 		return e, err
 	}
-	e.change = overridesOf(ctx, r.Overrides, change)
+	e.change = o.overrides(r.Overrides)
 	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile},
 		change: e.change}
 	if r.CommandLine {
@@ -134,8 +191,8 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 	if r.Overrides != nil {
 		e.notes = append(e.notes, s.ID+" is extended with "+typed(p.change.Arguments()))
 	}
-	change.Set = nil
-	kept := overridesOf(ctx, r.Overrides, change)
+	o.change.Set = nil
+	kept := o.overrides(r.Overrides)
 	e.by.Space, e.by.Overrides = p.space, &kept
 	if err := checkInputsOf(s.ID, e.now.dir, e.now.record(r), p.space); err != nil {
 		return e, err
@@ -147,10 +204,23 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 	return e, err
 }
 
-// dryExtend shows what would be added.
-func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
+// overrides are those with which a sweep is extended: its own, but for what is given now.
+func (o extendOptions) overrides(was *space.Change) space.Change {
+	if was == nil {
+		return o.change
+	}
+	all := was.Then(o.change)
+	if o.limited {
+		all.Limit = o.change.Limit
+	}
+	return all
+}
+
+// show shows what would be added.
+func (o extendOptions) show(ctx context.Context, t *terminal, src source,
+	e extension) (err error) {
 	d := dryRun{name: e.sweep.ID, record: e.record, first: e.sweep.Total, total: e.tasks,
-		more: true, all: ctx.Bool("all"),
+		more: true, all: o.all,
 		spaces: e.record.Extensions[len(e.sweep.Record.Extensions):]}
 	if f := e.record.Recipe.File; f != nil {
 		if d.config, err = os.ReadFile(filepath.Join(e.now.dir,
@@ -158,8 +228,9 @@ func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
 			return err
 		}
 	}
-	if d.where, err = c.places(ctx, e.now.dir, e.now.file, needOfSweep(e.sweep)); err != nil {
+	d.where, err = places(ctx, t, src, o.runOptions, e.now.dir, e.now.file, needOfSweep(e.sweep))
+	if err != nil {
 		return err
 	}
-	return c.writeDryRun(ctx, d)
+	return d.write(t.stdout, o.look.JSON)
 }

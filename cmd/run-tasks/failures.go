@@ -4,33 +4,34 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
-
-	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
-// failures says what failed in a sweep and what to type, failures that are alike together.
-func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
+// failures prints what failed in the sweep and what to type, similar failures grouped.
+func (p *sweepReport) failures(ctx context.Context) error {
+	s := p.sweep
 	if _, failed := display.Tally(s.Summary); failed == 0 {
 		return nil
 	}
-	f, err := src.Failures(ctx, s.ID)
+	f, err := p.src.Failures(ctx, s.ID)
 	if err != nil || len(f.Groups) == 0 {
 		return err
 	}
-	fmt.Fprintln(c.stdout)
+	fmt.Fprintln(p.stdout)
 	shown := f.Groups[:min(failedShown, len(f.Groups))]
 	for _, g := range shown {
-		fmt.Fprintln(c.stdout, groupText(g))
+		fmt.Fprintln(p.stdout, groupText(g))
 		if len(shown) > 1 {
-			fmt.Fprintln(c.stdout, "    "+c.logsOf(g))
+			fmt.Fprintln(p.stdout, "    "+logsLine(g, p.self))
 		}
 	}
 	rest := f.Others
@@ -38,17 +39,17 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 		rest += g.Count
 	}
 	if rest > 0 {
-		fmt.Fprintf(c.stdout, "... and %s with other failures: %s results --failures %s\n",
-			plural(rest, "task"), c.self, s.ID)
+		fmt.Fprintf(p.stdout, "... and %s with other failures: %s results --failures %s\n",
+			human.Plural(rest, "task"), p.self, s.ID)
 	}
 	if len(shown) == 1 {
-		fmt.Fprintln(c.stdout, "output: "+c.logsOf(shown[0]))
+		fmt.Fprintln(p.stdout, "output: "+logsLine(shown[0], p.self))
 	}
-	fmt.Fprintf(c.stdout, "retry: %s retry %s\n", c.self, s.ID)
+	fmt.Fprintf(p.stdout, "retry: %s retry %s\n", p.self, s.ID)
 	if slices.ContainsFunc(f.Groups, func(g api.FailureGroup) bool {
 		return g.Class == task.Error
 	}) {
-		fmt.Fprintf(c.stdout, "retry with edited files: %s retry --updated %s\n", c.self, s.ID)
+		fmt.Fprintf(p.stdout, "retry with edited files: %s retry --updated %s\n", p.self, s.ID)
 	}
 	return nil
 }
@@ -70,8 +71,8 @@ func groupText(g api.FailureGroup) string {
 	return cli.Visible(text + ")")
 }
 
-// logsOf is the command that shows what the first task of a group printed.
-func (c *command) logsOf(g api.FailureGroup) string { return c.self + " logs " + g.Task }
+// logsLine is the command that shows what the first task of a group printed.
+func logsLine(g api.FailureGroup, self string) string { return self + " logs " + g.Task }
 
 // failureLine is a group of failures as --json has it; what is in none of them has a count alone.
 type failureLine struct {
@@ -83,55 +84,11 @@ type failureLine struct {
 	Logs   *string `json:"logs"` // the command that shows what it printed
 }
 
-// resultsFailures is `run-tasks results --failures`.
-func (c *command) resultsFailures(ctx *cliv2.Context, id string) error {
-	for _, name := range []string{"where", "sort", "top"} {
-		if ctx.IsSet(name) {
-			return cli.Wrong("", "--failures and --%s are mutually exclusive", name)
-		}
-	}
-	text := !ctx.Bool("csv") && !ctx.Bool("json")
-	src, s, err := c.openSweep(ctx, id, text)
-	if err != nil {
-		return err
-	}
-	defer src.close()
-	f, err := src.Failures(ctx.Context, s.ID)
-	if err != nil {
-		return err
-	}
-	switch {
-	case ctx.Bool("csv"):
-		return c.failuresCSV(f)
-	case ctx.Bool("json"):
-		return c.failuresJSON(f)
-	case len(f.Groups) == 0:
-		fmt.Fprintln(c.stdout, "no task failed")
-		return nil
-	}
-	for _, g := range f.Groups {
-		fmt.Fprintf(c.stdout, "%s\n    %s\n", groupText(g), c.logsOf(g))
-	}
-	if f.Others > 0 {
-		fmt.Fprintf(c.stdout, "... and %s with other failures\n", plural(f.Others, "task"))
-	}
-	return nil
-}
-
-func (c *command) failuresJSON(f api.Failures) error {
-	for _, l := range c.failureLines(f) {
-		if err := encode(c.stdout, l); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // failureLines are failures as --json has them.
-func (c *command) failureLines(f api.Failures) []failureLine {
+func failureLines(f api.Failures, self string) []failureLine {
 	all := []failureLine{}
 	for _, g := range f.Groups {
-		class, logs := string(g.Class), c.logsOf(g)
+		class, logs := string(g.Class), logsLine(g, self)
 		all = append(all, failureLine{g.Count, &class, &g.Reason, &g.Task, g.Host, &logs})
 	}
 	if f.Others > 0 {
@@ -140,8 +97,41 @@ func (c *command) failureLines(f api.Failures) []failureLine {
 	return all
 }
 
-func (c *command) failuresCSV(f api.Failures) error {
-	out := csv.NewWriter(c.stdout)
+// failures is `run-tasks results --failures`.
+func (o resultsOptions) failures(ctx context.Context, src source, t *terminal) error {
+	s, err := findSweep(ctx, t, src, o.sweep, o.format == "")
+	if err != nil {
+		return err
+	}
+	f, err := src.Failures(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.format == api.CSV:
+		return writeFailuresCSV(t.stdout, f, t.self)
+	case o.format == api.JSON:
+		for _, l := range failureLines(f, t.self) {
+			if err := encode(t.stdout, l); err != nil {
+				return err
+			}
+		}
+		return nil
+	case len(f.Groups) == 0:
+		fmt.Fprintln(t.stdout, "no task failed")
+		return nil
+	}
+	for _, g := range f.Groups {
+		fmt.Fprintf(t.stdout, "%s\n    %s\n", groupText(g), logsLine(g, t.self))
+	}
+	if f.Others > 0 {
+		fmt.Fprintf(t.stdout, "... and %s with other failures\n", human.Plural(f.Others, "task"))
+	}
+	return nil
+}
+
+func writeFailuresCSV(w io.Writer, f api.Failures, self string) error {
+	out := csv.NewWriter(w)
 	lines := [][]string{{"count", "class", "reason", "task", "host", "logs"}}
 	for _, g := range f.Groups {
 		host := ""
@@ -149,7 +139,7 @@ func (c *command) failuresCSV(f api.Failures) error {
 			host = *g.Host
 		}
 		lines = append(lines, []string{strconv.FormatInt(g.Count, 10), string(g.Class),
-			table.CSVText(g.Reason), g.Task, table.CSVText(host), c.logsOf(g)})
+			table.CSVText(g.Reason), g.Task, table.CSVText(host), logsLine(g, self)})
 	}
 	if f.Others > 0 {
 		lines = append(lines, []string{strconv.FormatInt(f.Others, 10), "", "", "", "", ""})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -30,64 +31,103 @@ type fetched struct {
 	Skipped []string `json:"skipped"`
 }
 
-func (c *command) fetch(ctx *cliv2.Context) error {
-	t, err := checkFetch(ctx)
-	if err != nil {
-		return err
-	}
-	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
+func fetchCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "fetch", ArgsUsage: sweepOrTask, Action: onSource(c, readFetchOptions),
+		Usage: "copy the outputs of tasks into a folder",
+		Flags: append(locationFlags(),
+			&cliv2.StringFlag{Name: "to", Value: "outputs",
+				DefaultText: "outputs; required on this machine",
+				Usage:       "copy into `FOLDER`"},
+			&cliv2.StringSliceFlag{Name: "files", DefaultText: "all",
+				Usage: "copy only files that match `PATTERN`; can be repeated"},
+			&cliv2.IntFlag{Name: "top", DefaultText: "all",
+				Usage: "copy only from the best `N` tasks or combinations"},
+			&cliv2.StringFlag{Name: "group-by", DefaultText: "the repeats of the sweep",
+				Usage: "with --top: `none` selects single tasks, not combinations"},
+			&cliv2.StringFlag{Name: "where",
+				Usage: "copy only from tasks that match `EXPR`: 'accuracy>0.9'"},
+			cli.Switch("yes", "copy more than 10 GB without asking", "y"), flagJSON()),
+		Description: `Copies to FOLDER/SWEEP/INDEX, from all hosts; on this machine, from the folder
+outputs. Every file is verified. Run it again to copy what is new or was
+interrupted. It never overwrites files that it did not create. From a running
+task, it copies what exists so far. Before it copies more than 10 GB, it asks;
+holes in files do not count, and stay holes.
+
+PATTERN works as in a .gitignore file, relative to the folder of the task:
+'*.pt', /result/best.pt, checkpoints/. Targets of matching links are copied,
+too. Without SWEEP, --top uses the newest sweep with an objective; if several
+definitions have one, name the definition. If parameters.yml has repeat, --top
+selects the N combinations with the best mean, with all their repeats;
+--group-by none selects the N best tasks.
+
+EXAMPLES:
+   # all outputs of the newest sweep
+   run-tasks fetch
+   # the checkpoints of the best three
+   run-tasks fetch run_training --top 3 --files '*.pt' --to best/`}
+}
+
+// fetchOptions are the options of `run-tasks fetch`.
+type fetchOptions struct {
+	target
+	to      string   // folder
+	files   []string // patterns; none: all files
+	top     int      // 0: all tasks
+	ungroup bool     // top is of single tasks
+	where   string
+	yes     bool
+	json    bool
+}
+
+// run copies outputs of tasks into a folder.
+func (o fetchOptions) run(ctx context.Context, src source, t *terminal) error {
+	ctx, stop := cli.Interrupts(ctx, func() { os.Exit(cli.Interrupted) })
 	defer stop()
-	src, err := c.open(ctx)
+	s, err := fetchedSweep(ctx, src, o.sweep, o.top)
 	if err != nil {
 		return err
 	}
-	defer src.close()
-	s, err := fetchedSweep(work, src, t.sweep, ctx.Int("top"))
+	w, err := o.plan(ctx, src, s)
 	if err != nil {
 		return err
 	}
-	w, err := outputsOf(work, ctx, src, s, t)
-	if err != nil {
+	if text := w.chosen(s, o.top, o.where); text != "" {
+		t.note(text)
+	}
+	if err := makeResults(o.to); err != nil {
 		return err
 	}
-	w.Files = ctx.StringSlice("files")
-	if text := w.chosen(s, ctx.Int("top"), ctx.String("where")); text != "" {
-		c.print([]string{text})
-	}
-	if err := makeResults(ctx.String("to")); err != nil {
-		return err
-	}
-	large := c.confirmsFetch(work, ctx.Bool("yes"))
+	confirm := confirmsFetch(ctx, t, o.yes)
 	var done []infra.Fetched
 	if m, ok := src.(*remote); ok {
-		done, err = m.fetch(work, w, ctx.String("to"), large)
+		done, err = m.fetch(ctx, w, o.to, confirm)
 	} else {
-		done, err = fetchHere(work, w, ctx.String("to"), large)
+		done, err = fetchHere(ctx, w, o.to, confirm)
 	}
 	if errors.Is(err, cli.ErrInterrupted) {
-		fmt.Fprintln(c.stderr, "interrupted; run it again to continue")
+		fmt.Fprintln(t.stderr, "interrupted; run it again to continue")
 		return cli.Code(cli.Interrupted)
 	}
 	missing := w.missingFolders(done)
 	some := slices.ContainsFunc(done, func(d infra.Fetched) bool { return d.Files+d.Had > 0 })
 	if err == nil && missing == nil && len(w.Files) > 0 && !some {
 		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("no output of the selected tasks of "+
-			"%s matches %s", s.ID, enumerated(w.Files)),
+			"%s matches %s", s.ID, human.List(w.Files)),
 			Remedy: "patterns are as in a .gitignore file, below the task's folder; without " +
 				"--files everything is copied"}
 	}
-	if (err != nil || missing != nil) && !ctx.Bool("json") {
+	if (err != nil || missing != nil) && !o.json {
 		// a host from which nothing was copied gets no line
 		done = slices.DeleteFunc(done, func(d infra.Fetched) bool {
 			return d.Files+d.Had == 0 && len(d.Skipped) == 0
 		})
 	}
 	var unmatched error
-	if err == nil && ctx.Int("top") > 0 && len(w.Files) > 0 {
+	if err == nil && o.top > 0 && len(w.Files) > 0 {
 		unmatched = w.unmatchedTasks(done)
 	}
-	return errors.Join(c.printFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done),
-		failedFetch(err), missing, unmatched)
+	return errors.Join(o.print(t, filepath.Join(o.to, s.ID), done), failedFetch(err), missing,
+		unmatched)
 }
 
 // missingFolders returns an error that names the tasks that have started but whose folders no
@@ -105,8 +145,8 @@ func (w fetchPlan) missingFolders(done []infra.Fetched) error {
 		}
 		if n := len(ids); n > 0 {
 			texts = append(texts, fmt.Sprintf("the %s of %s no longer %s on %s: %s%s",
-				pick(n, "folder", "folders"), enumeratedFirst(ids), pick(n, "exists", "exist"),
-				d.Host, first, pick(n, "", ", ...")))
+				human.Pick(n, "folder", "folders"), human.ListFirst(ids), human.Pick(n, "exists", "exist"),
+				d.Host, first, human.Pick(n, "", ", ...")))
 		}
 	}
 	if len(texts) == 0 {
@@ -138,46 +178,45 @@ func (w fetchPlan) unmatchedTasks(done []infra.Fetched) error {
 	}
 	slices.SortFunc(names, human.CompareNatural)
 	return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("%s: no output matches %s",
-		enumeratedFirst(names), enumerated(w.Files)),
+		human.ListFirst(names), human.List(w.Files)),
 		Remedy: "matching files of the other tasks were copied; to copy all files of a task: " +
 			"run-tasks fetch " + names[0] + " --to FOLDER"}
 }
 
-// checkFetch validates the arguments and options of fetch.
-func checkFetch(ctx *cliv2.Context) (t target, err error) {
-	arg, err := argument(ctx)
-	if err != nil {
-		return t, err
+// readFetchOptions refuses options that do not go together, or not with where the sweeps are.
+func readFetchOptions(ctx *cliv2.Context) (o fetchOptions, err error) {
+	if o.target, err = readTarget(ctx); err != nil {
+		return o, err
 	}
-	if t, err = parseTarget(arg); err != nil {
-		return t, err
-	}
+	o.to, o.files, o.top = ctx.String("to"), ctx.StringSlice("files"), ctx.Int("top")
+	o.where, o.yes, o.json = ctx.String("where"), ctx.Bool("yes"), ctx.Bool("json")
+	o.ungroup = ctx.String("group-by") == noGroups
 	switch at := locationOf(ctx); {
-	case ctx.IsSet("group-by") && ctx.String("group-by") != noGroups:
-		return t, cli.Wrong("results --group-by prints means over columns",
+	case ctx.IsSet("group-by") && !o.ungroup:
+		return o, cli.Wrong("results --group-by prints means over columns",
 			"--group-by of fetch is %s, or left out", noGroups)
-	case ctx.IsSet("top") && ctx.Int("top") < 1:
-		return t, cli.Wrong("", "--top must be at least 1")
-	case ctx.IsSet("top") && t.isTask:
-		return t, cli.Wrong("name a sweep", "--top chooses among the tasks of a sweep, and %s is "+
-			"one task", t.text())
+	case ctx.IsSet("top") && o.top < 1:
+		return o, cli.Wrong("", "--top must be at least 1")
+	case ctx.IsSet("top") && o.isTask:
+		return o, cli.Wrong("name a sweep", "--top chooses among the tasks of a sweep, and %s is "+
+			"one task", o.text())
 	case at == atSocket:
-		return t, cli.Wrong("the workers have them in their folders of outputs",
-			"fetch needs a cluster of config.yml, or a sweep of this machine")
+		return o, cli.Wrong("the workers have them in their folders of outputs",
+			"fetch needs a cluster of cluster.yml, or a sweep of this machine")
 	case at == inFolder && !ctx.IsSet("to"):
-		return t, cli.Wrong("run-tasks fetch --to FOLDER copies them",
+		return o, cli.Wrong("run-tasks fetch --to FOLDER copies them",
 			"on this machine the outputs are in %s%c already", local.OutputFolder(),
 			filepath.Separator)
-	case ctx.String("to") == "":
-		return t, cli.Wrong("--to . is the current folder", "--to is empty")
-	case at == inFolder && within(ctx.String("to"), local.StoreFolder()):
-		return t, cli.Wrong("name another folder", "%s is where run-tasks keeps its sweeps",
-			cli.Visible(ctx.String("to")))
-	case at == inFolder && within(ctx.String("to"), local.OutputFolder()):
-		return t, cli.Wrong("name another folder", "%s is where the tasks' outputs are",
-			cli.Visible(ctx.String("to")))
+	case o.to == "":
+		return o, cli.Wrong("--to . is the current folder", "--to is empty")
+	case at == inFolder && within(o.to, local.StoreFolder()):
+		return o, cli.Wrong("name another folder", "%s is where run-tasks keeps its sweeps",
+			cli.Visible(o.to))
+	case at == inFolder && within(o.to, local.OutputFolder()):
+		return o, cli.Wrong("name another folder", "%s is where the tasks' outputs are",
+			cli.Visible(o.to))
 	}
-	return t, nil
+	return o, nil
 }
 
 // failedFetch gives hosts that were not reached their exit code.
@@ -191,27 +230,28 @@ func failedFetch(err error) error {
 	return site.Explain(err)
 }
 
-func (c *command) printFetched(ctx *cliv2.Context, folder string, done []infra.Fetched) error {
+// print says what was copied from each host.
+func (o fetchOptions) print(t *terminal, folder string, done []infra.Fetched) error {
 	slices.SortFunc(done, func(a, b infra.Fetched) int { return strings.Compare(a.Host, b.Host) })
 	for _, d := range done {
 		one := fetched{Host: d.Host, Files: d.Files, Bytes: d.Bytes, Had: d.Had,
 			Skipped: []string{}}
 		for _, s := range d.Skipped {
 			one.Skipped = append(one.Skipped, s.Path)
-			fmt.Fprintf(c.stderr, "note: %s: %s: left out: %s\n", cli.Visible(d.Host),
+			fmt.Fprintf(t.stderr, "note: %s: %s: left out: %s\n", cli.Visible(d.Host),
 				human.Visible(s.Path), human.Visible(s.Why))
 		}
-		if ctx.Bool("json") {
-			if err := encode(c.stdout, one); err != nil {
+		if o.json {
+			if err := encode(t.stdout, one); err != nil {
 				return err
 			}
 			continue
 		}
-		fmt.Fprintf(c.stdout, "%s: %s, %s (%d were here)\n", cli.Visible(d.Host),
-			cli.Files(d.Files), size(d.Bytes), d.Had)
+		fmt.Fprintf(t.stdout, "%s: %s, %s (%d were here)\n", cli.Visible(d.Host),
+			cli.Files(d.Files), human.Size(d.Bytes), d.Had)
 	}
-	if !ctx.Bool("json") && len(done) > 0 {
-		fmt.Fprintf(c.stdout, "in %s%c\n", folder, filepath.Separator)
+	if !o.json && len(done) > 0 {
+		fmt.Fprintf(t.stdout, "in %s%c\n", folder, filepath.Separator)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"mlframework/infra/agent/server"
 	"mlframework/infra/filesync"
 	"mlframework/projects"
+	"mlframework/sweep/human"
 )
 
 // fetch copies outputs from the hosts of a cluster.
@@ -34,7 +35,7 @@ func (m *remote) fetch(
 	}
 	return m.cluster.Fetch(ctx, w.Outputs, to, hosts, ask, func(host string, p filesync.Progress) {
 		m.cluster.site.Printer.Says(host, fmt.Sprintf("%d of %d files, %s of %s", p.Files,
-			p.OfFiles, size(p.Bytes), size(p.OfBytes)))
+			p.OfFiles, human.Size(p.Bytes), human.Size(p.OfBytes)))
 	})
 }
 
@@ -72,12 +73,9 @@ func fetchHere(
 
 // confirmsFetch returns the confirmation of a large fetch: with yes it is given, otherwise the user
 // is prompted.
-func (c *command) confirmsFetch(ctx context.Context, yes bool) infra.ConfirmFetch {
+func confirmsFetch(ctx context.Context, t *terminal, yes bool) infra.ConfirmFetch {
 	return func(large *filesync.LargeFetchError) error {
-		if yes {
-			return nil
-		}
-		switch agreed, asked := cli.Agrees(ctx, c.stdin, c.stderr, large.Error()+"\nFetch them?"); {
+		switch agreed, asked := t.agrees(ctx, yes, large.Error()+"\nFetch them?"); {
 		case !asked:
 			return &cli.Error{Code: cli.Usage, Err: large, Remedy: "--files and --top choose " +
 				"fewer; confirm with --yes"}

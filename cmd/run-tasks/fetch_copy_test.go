@@ -16,8 +16,8 @@ func TestMuchIsNotFetchedWithoutAWord(t *testing.T) {
 	large := &filesync.LargeFetchError{FetchSize: filesync.FetchSize{Files: 3, Bytes: 12e9},
 		Folder: "outputs", Free: 40e9}
 	for _, yes := range []bool{true, false} {
-		c := &command{stdin: strings.NewReader("y\n"), stderr: os.Stderr}
-		err := c.confirmsFetch(t.Context(), yes)(large)
+		to := &terminal{stdin: strings.NewReader("y\n"), stderr: os.Stderr}
+		err := confirmsFetch(t.Context(), to, yes)(large)
 		e, refused := errors.AsType[*cli.Error](err)
 		if yes && err != nil || !yes && (!refused || e.Code != cli.Usage ||
 			!strings.Contains(e.Error(), "12.0 GB are to be fetched, in 3 files; outputs has "+

@@ -5,12 +5,11 @@ import (
 	"maps"
 	"slices"
 
-	cliv2 "github.com/urfave/cli/v2"
-
 	"mlframework/cmd/internal/cli"
 	"mlframework/infra"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -88,7 +87,7 @@ func onlyRanked(sweeps []api.Sweep) (api.Sweep, error) {
 		return ranked[0], nil
 	}
 	return api.Sweep{}, cli.Wrong("run-tasks fetch "+ranked[0].Definition+" --top ..., for example",
-		"several sweeps have an objective: %s", enumerated(names))
+		"several sweeps have an objective: %s", human.List(names))
 }
 
 // cleared reports whether in a task's folder only outputs are left. One that runs has its copy of
@@ -98,17 +97,16 @@ func cleared(state string) bool {
 		task.Timeout.String(), task.OOM.String()}, state)
 }
 
-// outputsOf chooses the tasks whose outputs are fetched.
-func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep,
-	t target) (w fetchPlan, err error) {
-	w = fetchPlan{Outputs: infra.Outputs{Sweep: s.ID}, hosts: map[string][]int64{},
-		begun: map[int64]bool{}}
+// plan chooses the tasks whose outputs are fetched.
+func (o fetchOptions) plan(ctx context.Context, src source, s api.Sweep) (w fetchPlan, err error) {
+	w = fetchPlan{Outputs: infra.Outputs{Sweep: s.ID, Files: o.files},
+		hosts: map[string][]int64{}, begun: map[int64]bool{}}
 	revisions := map[string]bool{}
-	q := api.Query{Issued: true, Where: ctx.String("where"), Top: ctx.Int("top")}
-	isMeant := func(r *table.Row) bool { return !t.isTask || r.Index == t.index }
+	q := api.Query{Issued: true, Where: o.where, Top: o.top}
+	isMeant := func(r *table.Row) bool { return !o.isTask || r.Index == o.index }
 	switch ranked := q.Top > 0; {
-	case ranked && len(s.Record.Repeats()) > 0 && ctx.String("group-by") != noGroups:
-		best, err := bestCombinations(work, src, s, q.Where, q.Top)
+	case ranked && len(s.Record.Repeats()) > 0 && !o.ungroup:
+		best, err := bestCombinations(ctx, src, s, q.Where, q.Top)
 		if err != nil {
 			return w, err
 		}
@@ -118,7 +116,7 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 		q.Best = true
 	}
 	pruned := false
-	err = src.Rows(work, s.ID, q, func(r *table.Row) error {
+	err = src.Rows(ctx, s.ID, q, func(r *table.Row) error {
 		if s.Record.Pruned.Has(r.Index) {
 			pruned = pruned || isMeant(r)
 			return nil
@@ -139,7 +137,7 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 	}
 	if err == nil && len(w.hosts) == 0 {
 		what := "none of the selected tasks of %s has started"
-		if ctx.Int("top") > 0 {
+		if o.top > 0 {
 			what = "none of the selected tasks of %s has succeeded with its objective"
 		}
 		err = cli.Wrong("run-tasks show "+s.ID+" shows how it stands", what, s.ID)

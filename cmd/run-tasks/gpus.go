@@ -41,8 +41,24 @@ func flagsNeeds() []cliv2.Flag {
 	}
 }
 
-// changeNeeds applies the options to what tasks need. Memory and name of GPUs stay.
-func changeNeeds(ctx *cliv2.Context, n *task.Needs) error {
+// needOptions are the options that change what tasks need of a host.
+type needOptions struct {
+	amounts map[string]string // of those of gpus, cpus and memory that are given
+	on      []string          // LABEL=VALUE
+}
+
+func readNeeds(ctx *cliv2.Context) needOptions {
+	o := needOptions{amounts: map[string]string{}, on: ctx.StringSlice("on")}
+	for _, name := range []string{"gpus", "cpus", "memory"} {
+		if ctx.IsSet(name) {
+			o.amounts[name] = ctx.String(name)
+		}
+	}
+	return o
+}
+
+// change applies the options to what tasks need. Memory and name of GPUs stay.
+func (o needOptions) change(n *task.Needs) error {
 	for _, option := range []struct {
 		name string
 		set  func(text string) (problem, remedy string)
@@ -71,14 +87,15 @@ func changeNeeds(ctx *cliv2.Context, n *task.Needs) error {
 			return problem, remedy
 		}},
 	} {
-		if !ctx.IsSet(option.name) {
+		text, given := o.amounts[option.name]
+		if !given {
 			continue
 		}
-		if problem, remedy := option.set(ctx.String(option.name)); problem != "" {
+		if problem, remedy := option.set(text); problem != "" {
 			return cli.Wrong(remedy, "--%s: %s", option.name, problem)
 		}
 	}
-	for _, label := range ctx.StringSlice("on") {
+	for _, label := range o.on {
 		name, value, ok := strings.Cut(label, "=")
 		if !ok || name == "" {
 			return cli.Wrong("write --on host=gpu2, or another label of the hosts",
@@ -191,17 +208,13 @@ func (g localGPUs) refuse(need hostNeed, has string, most int) error {
 
 // thisMachine returns this machine as a worker, with the GPUs that tasks can get where they need
 // some, and refuses tasks that it can never run.
-func thisMachine(ctx *cliv2.Context, need hostNeed) (w core.Worker, err error) {
+func thisMachine(ctx context.Context, o runOptions, need hostNeed) (w core.Worker, err error) {
 	host, _ := os.Hostname()
-	busy, err := cli.GPUBusyOf(ctx)
+	g, err := findGPUs(ctx, need)
 	if err != nil {
 		return w, err
 	}
-	g, err := findGPUs(ctx.Context, need)
-	if err != nil {
-		return w, err
-	}
-	w = workerHere(host, ctx.Int("slots"), g, busy.Above)
+	w = workerHere(host, o.slots, g, o.idleGPU)
 	return w, need.possible([]core.Worker{w})
 }
 
@@ -244,7 +257,7 @@ func addWaits(ctx context.Context, src source, sweeps ...*core.Summary) {
 // placeLines tell what a worker has for tasks with a need: "on gpu1, 4 slots, 2 x NVIDIA L4 with
 // 22.5 GB: 2 tasks at a time", and which of its GPUs are not available now.
 func placeLines(w core.Worker, need task.Needs) []string {
-	text := w.Name + ", " + plural(int64(w.Slots), "slot")
+	text := w.Name + ", " + human.Plural(int64(w.Slots), "slot")
 	if w.State != core.WorkerReady {
 		text += " (" + w.State + ")"
 	}
@@ -270,7 +283,7 @@ func placeLines(w core.Worker, need task.Needs) []string {
 		out = nil
 	}
 	lines := []string{fmt.Sprintf("on %s: %s at a time", text,
-		plural(int64(w.AtATime(need)), "task"))}
+		human.Plural(int64(w.AtATime(need)), "task"))}
 	if limit, all := slotsLimit(w, need); limit != "" {
 		more := fmt.Sprintf("`run-tasks workers slots %s %d`", w.Name, all)
 		if w.Host == "" { // this machine, which is no worker of a master

@@ -10,8 +10,17 @@ import (
 	"mlframework/sweep/human"
 )
 
-// init is `run-tasks init FOLDER`.
-func (c *command) init(ctx *cliv2.Context) error {
+func initCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "init", ArgsUsage: "FOLDER",
+		Action: func(ctx *cliv2.Context) error { return writeExample(ctx, &c.terminal) },
+		Usage:  "create an example project in a new or empty folder",
+		Description: `EXAMPLES:
+   # then run it: run-tasks -d first run_training
+   run-tasks init first`}
+}
+
+// writeExample is `run-tasks init FOLDER`.
+func writeExample(ctx *cliv2.Context, t *terminal) error {
 	dir, err := argument(ctx)
 	if err != nil {
 		return err
@@ -24,9 +33,9 @@ func (c *command) init(ctx *cliv2.Context) error {
 		return err
 	}
 	for _, name := range written {
-		fmt.Fprintln(c.stdout, name)
+		fmt.Fprintln(t.stdout, name)
 	}
-	fmt.Fprintf(c.stderr, "run it: run-tasks --local -d %s run_training\n",
+	fmt.Fprintf(t.stderr, "run it: run-tasks --local -d %s run_training\n",
 		human.CommandLine([]string{dir}))
 	return nil
 }

@@ -2,23 +2,18 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/cmd/run-tasks/local"
 	"mlframework/config"
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/human"
-	"mlframework/sweep/store"
 )
 
 // location says whose sweeps a command is about.
@@ -27,11 +22,11 @@ type location int
 const (
 	inFolder  location = iota // those of this folder, run on this machine
 	atSocket                  // those of a master whose socket is named
-	inCluster                 // those of the master of the cluster of config.yml
+	inCluster                 // those of the master of the cluster of cluster.yml
 )
 
 // locationOf returns which a command line means: --local wins, then a socket that is named, then
-// config.yml. Without any of them it is this folder.
+// cluster.yml. Without any of them it is this folder.
 func locationOf(ctx *cliv2.Context) location {
 	switch {
 	case ctx.Bool("local"):
@@ -41,7 +36,7 @@ func locationOf(ctx *cliv2.Context) location {
 	case ctx.String("config") != "":
 		return inCluster
 	}
-	if _, err := os.Stat(config.FileName); errors.Is(err, fs.ErrNotExist) {
+	if _, ok := config.Find(); !ok {
 		return inFolder
 	}
 	return inCluster
@@ -58,35 +53,36 @@ func socketOf(ctx *cliv2.Context) string {
 // presumed reports whether a command is about this machine because nothing names another place.
 func presumed(ctx *cliv2.Context) bool { return locationOf(ctx) == inFolder && !ctx.Bool("local") }
 
-// checkLocation refuses a new sweep where nothing says what to run, or where config.yml lies with
+// checkLocation refuses a new sweep where nothing says what to run, or where cluster.yml lies with
 // the project and not here: its cluster may be meant.
-func (c *command) checkLocation(ctx *cliv2.Context, name string) error {
+func checkLocation(ctx *cliv2.Context, name string) error {
 	if !presumed(ctx) {
 		return nil
 	}
 	dir := projectFolder(ctx)
 	if !hasProject(dir) {
-		if near := c.nearestCommand(name); near != "" && dir == "." {
+		if near := nearestCommand(name); near != "" && dir == "." {
 			return nil // a command was meant: who reads the project says so
 		}
-		neither := fmt.Sprintf("there is no %s and no %s in this folder", definition.FileName,
-			config.FileName)
+		neither := fmt.Sprintf("there is no %s and no %s in this folder or above",
+			definition.FileName, config.FileName)
 		if dir != "." {
-			neither = fmt.Sprintf("there is no %s in %s, and no %s in this folder",
+			neither = fmt.Sprintf("there is no %s in %s, and no %s in this folder or above",
 				definition.FileName, cli.Visible(dir), config.FileName)
 		}
 		return cli.Wrong("on this machine: go to the project's folder, or name it: run-tasks -d "+
 			"FOLDER "+name+" (run-tasks init FOLDER writes an example)\n"+
 			"  without a project: run-tasks -- python3 train.py lr=0.1,0.01\n"+
-			"  on other machines: infrainit -d FOLDER sets up a cluster and writes config.yml here",
+			"  on other machines: infrainit -d FOLDER sets up a cluster and writes "+
+			config.FileName+" here",
 			"%s", neither)
 	}
-	if file := filepath.Join(dir, config.FileName); exists(file) {
+	if file, ok := config.In(dir); ok {
 		words := human.CommandLine([]string{"--config", file, "-d", dir, name})
 		return cli.Wrong("on its cluster: run-tasks "+words+"; on this machine: run-tasks --local "+
 			human.CommandLine([]string{"-d", dir, name}),
-			"where should %s run? %s is not in this folder but in %s", name, config.FileName,
-			cli.Visible(dir))
+			"where should %s run? %s is not in this folder or above, but in %s", name,
+			filepath.Base(file), cli.Visible(dir))
 	}
 	return nil
 }
@@ -96,19 +92,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// noteLocation says that the first sweep of a folder runs here where nothing says so.
-func noteLocation(ctx *cliv2.Context, p *project) {
-	if presumed(ctx) && !ctx.Bool("quiet") && !ctx.Bool("json") &&
-		!exists(filepath.Join(local.StoreFolder(), store.File)) {
-		p.notes = slices.Insert(p.notes, 0, fmt.Sprintf("running on this machine (no %s in this "+
-			"folder); infrainit sets up a cluster", config.FileName))
-	}
-}
-
 // nameFolder lets hints say --local where they would mean another place without it.
-func (c *command) nameFolder(ctx *cliv2.Context) {
-	_, err := os.Stat(config.FileName)
-	if ctx.Bool("local") && (err == nil || os.Getenv(masterVariable) != "") {
+func (c *command) nameFolder(isLocal bool) {
+	_, found := config.Find()
+	if isLocal && (found || os.Getenv(masterVariable) != "") {
 		c.self = strings.Replace(c.self, "run-tasks", "run-tasks --local", 1)
 	}
 }
@@ -125,17 +112,17 @@ func (c *command) dial(ctx *cliv2.Context) (*remote, error) {
 	return c.newRemote(named(api.Dial(socket))), nil
 }
 
-// projectOf is the project's folder: -d, else that of config.yml for a cluster, else the nearest
+// projectOf is the project's folder: -d, else that of cluster.yml for a cluster, else the nearest
 // folder with a project.
-func (c *command) projectOf(ctx *cliv2.Context) string {
+func projectOf(ctx *cliv2.Context) string {
 	if locationOf(ctx) != inCluster || ctx.IsSet("d") {
 		return projectFolder(ctx)
 	}
 	saved, _, err := config.Load(cli.FileSource(ctx))
-	if err != nil || saved.Options.Project == "" { // dialling says what is wrong with it
-		return ctx.String("d")
+	if err == nil && saved.ProjectHere() != "" {
+		return saved.ProjectHere()
 	}
-	return saved.Options.Project
+	return ctx.String("d") // dialling says what is wrong
 }
 
 // masterVariable names a master's socket, as --master does.

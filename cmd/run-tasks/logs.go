@@ -13,55 +13,75 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
-// logs is `run-tasks logs`: what a task printed, each stream to its own, or what all tasks of a
-// sweep printed.
-func (c *command) logs(ctx *cliv2.Context) error {
-	arg, err := argument(ctx)
+func logsCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "logs", ArgsUsage: sweepOrTask, Action: onSource(c, readLogsOptions),
+		Usage: "print the output of a task, or of all tasks of a sweep",
+		Flags: append(locationFlags(),
+			&cliv2.IntFlag{Name: "attempt", DefaultText: "the newest",
+				Usage: "show the output of attempt `N`"},
+			cli.Switch("follow", "keep printing until it ends", "f")),
+		Description: `The standard error of a task goes to standard error. Lines of a sweep begin with
+their task. If the output is not a terminal, progress bars are printed as they
+were at the end of their line.
+
+EXAMPLES:
+   run-tasks logs run_training-1/7
+   # keep printing while the task runs
+   run-tasks logs -f run_training-1/7
+   run-tasks logs run_training-1 | grep loss`}
+}
+
+// logsOptions are the options of `run-tasks logs`.
+type logsOptions struct {
+	target
+	attempt int  // 0: the newest
+	given   bool // --attempt is given
+	follow  bool
+}
+
+func readLogsOptions(ctx *cliv2.Context) (o logsOptions, err error) {
+	o.attempt, o.given, o.follow = ctx.Int("attempt"), ctx.IsSet("attempt"), ctx.Bool("follow")
+	if o.target, err = readTarget(ctx); err == nil && o.attempt < 0 {
+		err = cli.Wrong("", "--attempt must not be negative")
+	}
+	return o, err
+}
+
+// run prints what a task printed, each stream to its own, or what all tasks of a sweep printed.
+func (o logsOptions) run(ctx context.Context, src source, t *terminal) error {
+	if o.follow {
+		waitForMaster(src)
+	}
+	s, err := findSweep(ctx, t, src, o.sweep, false)
 	if err != nil {
 		return err
 	}
-	at, err := parseTarget(arg)
-	if err != nil {
-		return err
-	}
-	if ctx.Int("attempt") < 0 {
-		return cli.Wrong("", "--attempt must not be negative")
-	}
-	c.waitsForMaster = ctx.Bool("follow")
-	src, s, err := c.openSweep(ctx, at.sweep, false)
-	if err != nil {
-		return err
-	}
-	defer src.close()
-	if !at.isTask && s.Total > 1 {
-		switch {
-		case ctx.IsSet("attempt"):
-			return cli.Wrong(fmt.Sprintf("%s logs --attempt %d %s/0, for example", c.self,
-				ctx.Int("attempt"), s.ID), "--attempt is of one task, and %s has %s", s.ID,
-				plural(s.Total, "task"))
-		}
-		return untilInterrupted(ctx.Context, func(work context.Context) error {
-			return (&sweepLogs{c: c, src: src, sweep: s}).print(work, ctx.Bool("follow"))
+	switch {
+	case !o.isTask && s.Total > 1 && o.given:
+		return cli.Wrong(fmt.Sprintf("%s logs --attempt %d %s/0, for example", t.self, o.attempt,
+			s.ID), "--attempt is of one task, and %s has %s", s.ID, human.Plural(s.Total, "task"))
+	case !o.isTask && s.Total > 1:
+		return untilInterrupted(ctx, func(work context.Context) error {
+			return (&sweepLogs{terminal: t, src: src, sweep: s}).print(work, o.follow)
 		})
+	case !o.isTask:
+		o.index = s.Record.Ranges.At(0)
 	}
-	if !at.isTask {
-		at.index = s.Record.Ranges.At(0)
-	}
-	t, err := src.Task(ctx.Context, s.ID, at.index)
+	of, err := src.Task(ctx, s.ID, o.index)
 	if err != nil {
 		return err
 	}
-	if err := hasAttempt(t, ctx.Int("attempt")); err != nil {
+	if err := hasAttempt(of, o.attempt); err != nil {
 		return err
 	}
-	return untilInterrupted(ctx.Context, func(work context.Context) error {
-		stdout, stderr := display.Visibly(c.stdout), display.Visibly(c.stderr)
-		err := logsOf(work, src, t.Row.Host, outputQuery{id: task.ID{Sweep: s.ID, Index: at.index},
-			attempt: ctx.Int("attempt"), follow: ctx.Bool("follow"), stdout: stdout,
-			stderr: stderr})
+	return untilInterrupted(ctx, func(work context.Context) error {
+		stdout, stderr := display.Visibly(t.stdout), display.Visibly(t.stderr)
+		err := logsOf(work, src, of.Row.Host, outputQuery{id: task.ID{Sweep: s.ID, Index: o.index},
+			attempt: o.attempt, follow: o.follow, stdout: stdout, stderr: stderr})
 		for _, w := range []display.Output{stdout, stderr} {
 			if flushed := w.Flush(); err == nil {
 				err = flushed
@@ -89,8 +109,8 @@ func isSilent(err error) bool {
 	return refused && e.Status == http.StatusNotFound
 }
 
-// untilInterrupted runs a command that may be blocked on a pipe that nobody reads: a signal ends it
-// within a second.
+// untilInterrupted runs a command that may be blocked because its output is not read: a signal ends
+// it within a second.
 func untilInterrupted(ctx context.Context, run func(context.Context) error) error {
 	work, stop := cli.Interrupts(ctx, func() { os.Exit(cli.Interrupted) })
 	defer stop()

@@ -15,7 +15,7 @@ import (
 
 // sweepLogs prints the output of every task of a sweep, each line with its task.
 type sweepLogs struct {
-	c     *command
+	*terminal
 	src   source
 	sweep api.Sweep
 
@@ -85,14 +85,14 @@ func (l *sweepLogs) begin(ctx context.Context, r *table.Row, follow bool) {
 
 // copy prints the output of a task that ran on a host.
 func (l *sweepLogs) copy(ctx context.Context, id, host string, q outputQuery) {
-	stdout := &prefixed{to: display.Visibly(l.c.stdout), prefix: id + " | "}
-	stderr := &prefixed{to: display.Visibly(l.c.stderr), prefix: id + " | "}
+	stdout := &prefixed{to: display.Visibly(l.stdout), prefix: id + " | "}
+	stderr := &prefixed{to: display.Visibly(l.stderr), prefix: id + " | "}
 	q.stdout, q.stderr = stdout, stderr
 	err := logsOf(ctx, l.src, host, q)
 	stdout.flush()
 	stderr.flush()
 	if err != nil && ctx.Err() == nil && !isSilent(err) {
-		fmt.Fprintf(l.c.stderr, "note: %s: %s\n", id, cli.Visible(err.Error()))
+		fmt.Fprintf(l.stderr, "note: %s: %s\n", id, cli.Visible(err.Error()))
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.failed = true

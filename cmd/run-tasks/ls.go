@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,65 +13,63 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
-// list is `run-tasks ls`.
-func (c *command) list(ctx *cliv2.Context) error {
+func listCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "ls", Usage: "list sweeps", Action: onSource(c, readListOptions),
+		Flags: append(locationFlags(), flagJSON()),
+		Description: `EXAMPLES:
+   run-tasks ls
+   # the sweeps of this machine, as JSON
+   run-tasks ls --local --json`}
+}
+
+// listOptions are the options of `run-tasks ls`.
+type listOptions struct{ json bool }
+
+func readListOptions(ctx *cliv2.Context) (listOptions, error) {
 	if ctx.NArg() > 0 {
-		return stray(ctx.Args().First())
+		return listOptions{}, stray(ctx.Args().First())
 	}
-	src, err := c.open(ctx)
+	return listOptions{json: ctx.Bool("json")}, nil
+}
+
+// run lists the sweeps of a source, the newest first.
+func (o listOptions) run(ctx context.Context, src source, t *terminal) error {
+	sweeps, err := src.Sweeps(ctx, "", 0)
 	if err != nil {
 		return err
-	}
-	defer src.close()
-	sweeps, err := src.Sweeps(ctx.Context, "", 0)
-	if err != nil {
-		return err
-	}
-	if len(sweeps) == 0 {
-		c.warnMissing(ctx.Context, src)
-		fmt.Fprintln(c.stderr, "no sweeps yet")
-		return nil
 	}
 	slices.Reverse(sweeps)
 	all := make([]*core.Summary, len(sweeps))
 	for i := range sweeps {
 		all[i] = &sweeps[i]
 	}
-	addWaits(ctx.Context, src, all...)
-	c.warnMissing(ctx.Context, src)
-	if ctx.Bool("json") {
-		return c.listJSON(sweeps)
-	}
-	return errors.Join(c.listText(sweeps), c.warnDamaged(sweeps))
-}
-
-// warnDamaged says of which sweeps only a part could be listed.
-func (c *command) warnDamaged(sweeps []core.Summary) error {
-	for _, s := range sweeps {
-		if s.Revision == "" && s.Reason != nil {
-			text := fmt.Sprintf("WARNING: %s: %s", s.ID, *s.Reason)
-			if _, err := fmt.Fprintln(c.stderr, cli.Visible(text)); err != nil {
+	addWaits(ctx, src, all...)
+	t.warn(healthWarnings(ctx, src)...)
+	switch {
+	case len(sweeps) == 0:
+		fmt.Fprintln(t.stderr, "no sweeps yet")
+		return nil
+	case o.json:
+		for _, s := range sweeps {
+			if err := encode(t.stdout, s); err != nil {
 				return err
 			}
 		}
+		return nil
 	}
+	for _, line := range sweepTable(sweeps).Lines(display.Width(t.stdout)) {
+		fmt.Fprintln(t.stdout, line)
+	}
+	t.warn(damagedWarnings(sweeps)...)
 	return nil
 }
 
-func (c *command) listJSON(sweeps []core.Summary) error {
-	for _, s := range sweeps {
-		if err := encode(c.stdout, s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// listText shows cancelled tasks and priorities where there are any.
-func (c *command) listText(sweeps []core.Summary) error {
+// sweepTable has columns for cancelled tasks and priorities if there are any.
+func sweepTable(sweeps []core.Summary) *cli.Table {
 	ranked := slices.ContainsFunc(sweeps, func(s core.Summary) bool { return s.Priority != 0 })
 	some := slices.ContainsFunc(sweeps, func(s core.Summary) bool { return cancelled(s) > 0 })
 	columns := []string{"SWEEP", "STATE", "TASKS", "SUCCEEDED", "FAILED", "SUBMITTED", "TOOK", "SIZE"}
@@ -107,10 +105,7 @@ func (c *command) listText(sweeps []core.Summary) error {
 		t.Add(row...)
 	}
 	t.OmitEmpty("SIZE")
-	for _, line := range t.Lines(display.Width(c.stdout)) {
-		fmt.Fprintln(c.stdout, line)
-	}
-	return nil
+	return t
 }
 
 // recentDates is how old a date is, at most, that is shown with its time of day.
@@ -129,7 +124,7 @@ func sizeText(bytes int64) string {
 	if bytes == 0 {
 		return ""
 	}
-	text := size(bytes)
+	text := human.Size(bytes)
 	if whole, rest, ok := strings.Cut(text, "."); ok && len(whole) > 1 {
 		text = whole + rest[1:] // the digit is not worth its room
 	}

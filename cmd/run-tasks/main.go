@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 
 	"mlframework/cmd/internal/cli"
@@ -15,23 +14,17 @@ import (
 )
 
 func main() {
-	c := &command{executor: process.Guarded(), self: "run-tasks", stdin: os.Stdin,
-		stdout: os.Stdout, stderr: os.Stderr,
-		messages: &display.Messages{Stderr: os.Stderr}}
+	c := &command{executor: process.Guarded(), terminal: terminal{self: "run-tasks",
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		messages: &display.Messages{Stderr: os.Stderr}}}
 	os.Exit(c.main(context.Background(), os.Args))
 }
 
-// command is one call of the program.
+// command is one call of the program. Its methods find the sweeps that the call is about.
 type command struct {
-	executor bool // this process is the one of the pair that does the work
-	// how hints begin: the program, and the master that was named
-	self           string
-	waitsForMaster bool     // a master that is silent is waited for: what follows does
-	argv           []string // the command after "--"; nil: none
-	succeeded      []string // earlier sweeps with the combinations that --missing left out
-	stdin          io.Reader
-	stdout, stderr *os.File
-	messages       *display.Messages // for remarks that come while a sweep may be shown
+	terminal
+	executor bool     // this process is the one of the pair that does the work
+	argv     []string // the command after "--"; nil: none
 }
 
 func (c *command) main(ctx context.Context, args []string) int {
@@ -39,6 +32,6 @@ func (c *command) main(ctx context.Context, args []string) int {
 		c.complete(ctx, args[1:])
 		return cli.OK
 	}
-	args, c.argv = c.splitCommand(args)
+	args, c.argv = splitCommand(c.app(), args)
 	return cli.Run(ctx, c.app(), cli.CommandHelp(cli.ExitCodes), args, c.problem)
 }

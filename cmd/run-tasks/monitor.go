@@ -23,8 +23,8 @@ import (
 	"mlframework/sweep/monitor"
 )
 
-func (c *command) monitorCommand() *cliv2.Command {
-	return &cliv2.Command{Name: "monitor", Action: c.monitor,
+func monitorCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "monitor", Action: monitorAction(c),
 		Usage: "show sweeps, tasks and workers in a browser",
 		Flags: append(append(locationFlags(), runnerFlags()...),
 			cli.Switch("no-open", "only print the link; do not open a browser")),
@@ -35,7 +35,7 @@ On a machine that you reach over ssh, forward the port from your own machine
 and open the link there: ssh -L 5555:127.0.0.1:5555 HOST.
 
 EXAMPLES:
-   # the sweeps of this folder, or of the cluster of config.yml
+   # the sweeps of this folder, or of the cluster of cluster.yml
    run-tasks monitor
    run-tasks monitor --no-open`}
 }
@@ -49,26 +49,34 @@ type pages struct {
 	open   bool   // in a browser
 }
 
-// monitor is `run-tasks monitor`.
-func (c *command) monitor(ctx *cliv2.Context) error {
-	if _, err := argument(ctx); err != nil || ctx.NArg() > 0 {
-		return cli.Wrong("", "run-tasks monitor takes no argument")
+// monitorAction makes the action of `run-tasks monitor`.
+func monitorAction(c *command) cliv2.ActionFunc {
+	return func(ctx *cliv2.Context) error {
+		if ctx.NArg() > 0 {
+			return stray(ctx.Args().First())
+		}
+		o, err := readRunOptions(ctx)
+		if err != nil {
+			return err
+		}
+		work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
+		defer stop()
+		p := pages{open: !ctx.Bool("no-open") && hasBrowser()}
+		if o.at == inFolder {
+			return p.serveFolder(work, c, o.runner)
+		}
+		m, err := c.dial(ctx)
+		if err != nil {
+			return err
+		}
+		defer m.close()
+		return p.serveMaster(work, m, &c.terminal)
 	}
-	if err := checkRunning(ctx); err != nil {
-		return err
-	}
-	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
-	defer stop()
-	p := pages{open: !ctx.Bool("no-open") && hasBrowser()}
-	if locationOf(ctx) == inFolder {
-		return c.monitorFolder(work, p, runnerOptions(ctx))
-	}
-	m, err := c.dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer m.close()
-	if _, err := m.Health(work); err != nil {
+}
+
+// serveMaster serves the pages of a master.
+func (p pages) serveMaster(ctx context.Context, m *remote, t *terminal) (err error) {
+	if _, err := m.Health(ctx); err != nil {
 		return err
 	}
 	if p.state, err = os.MkdirTemp("", "run-tasks-monitor-"); err != nil {
@@ -79,12 +87,12 @@ func (c *command) monitor(ctx *cliv2.Context) error {
 	if m.cluster != nil {
 		p.name, p.of = m.cluster.Name(), "cluster "+m.cluster.Name()
 	}
-	return c.serve(work, p)
+	return p.serve(ctx, t)
 }
 
-// monitorFolder serves the pages of this folder. Its runner, which they ask, does not end before
+// serveFolder serves the pages of this folder. Its runner, which they ask, does not end before
 // them.
-func (c *command) monitorFolder(work context.Context, p pages, options []string) error {
+func (p pages) serveFolder(work context.Context, c *command, options []string) error {
 	folder := filepath.Dir(local.StoreFolder())
 	if !hasProject(folder) && !local.HasStore(folder) {
 		return noSweep()
@@ -97,7 +105,7 @@ func (c *command) monitorFolder(work context.Context, p pages, options []string)
 	kept := make(chan struct{})
 	go func() {
 		defer close(kept)
-		c.keepRunner(ctx, attached, options)
+		keepRunner(ctx, c, attached, options)
 	}()
 	defer func() { stop(); <-kept }()
 	dir, err := filepath.Abs(folder)
@@ -106,11 +114,11 @@ func (c *command) monitorFolder(work context.Context, p pages, options []string)
 	}
 	p.master, p.state = c.runnerClient(), filepath.Join(local.StoreFolder(), "monitor")
 	p.name, p.of = hostName(filepath.Base(dir)), dir
-	return c.serve(work, p)
+	return p.serve(work, &c.terminal)
 }
 
 // keepRunner keeps this process attached to a runner until ctx ends.
-func (c *command) keepRunner(ctx context.Context, attached *localFolder, options []string) {
+func keepRunner(ctx context.Context, c *command, attached *localFolder, options []string) {
 	for {
 		attached.attached.Failure(ctx) // the command that runs a sweep has printed it
 		_ = attached.close()           // it was only read
@@ -141,7 +149,7 @@ func hostName(folder string) string {
 }
 
 // serve serves pages until ctx ends.
-func (c *command) serve(ctx context.Context, p pages) error {
+func (p pages) serve(ctx context.Context, t *terminal) error {
 	m, err := monitor.New(monitor.Options{Master: p.master, State: p.state, Cluster: p.name,
 		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -158,22 +166,22 @@ func (c *command) serve(ctx context.Context, p pages) error {
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
-	fmt.Fprintf(c.stdout, "the monitor of %s is at %s until you press Ctrl-C. This link logs in; it "+
+	fmt.Fprintf(t.stdout, "the monitor of %s is at %s until you press Ctrl-C. This link logs in; it "+
 		"works once, for five minutes:\n%s\n", cli.Visible(p.of), at, link)
 	switch {
 	case p.open:
 		end, err := openBrowser(link)
 		if err != nil {
-			c.messages.Note("no browser was opened: " + err.Error())
+			t.messages.Note("no browser was opened: " + err.Error())
 			break
 		}
 		defer end()
 	case os.Getenv("SSH_CONNECTION") != "":
 		_, port, _ := net.SplitHostPort(address)
 		host, _ := os.Hostname()
-		fmt.Fprintf(c.stdout, "first, on your own machine: ssh -L %s:127.0.0.1:%[1]s %s\n", port, host)
+		fmt.Fprintf(t.stdout, "first, on your own machine: ssh -L %s:127.0.0.1:%[1]s %s\n", port, host)
 	}
-	fmt.Fprintf(c.stdout, "if your browser cannot find this name, open this instead:\n%s\n",
+	fmt.Fprintf(t.stdout, "if your browser cannot find this name, open this instead:\n%s\n",
 		fallback+strings.TrimPrefix(link, at))
 	return m.Run(ctx, listeners...)
 }

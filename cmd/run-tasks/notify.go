@@ -77,17 +77,17 @@ func (p *project) checkNotify(where string) error {
 		p.notify.Command[0]), Remedy: "check its spelling; a path is relative to the project's folder"}
 }
 
-// showNotices prints who was told of a sweep, and when, and what runs at its end.
-func (c *command) showNotices(r core.Record) {
+// noticeFields are who was told of a sweep, and when, and what runs at its end, each with its name.
+func noticeFields(r core.Record) (all [][2]string) {
 	if r.Notify != nil && len(r.Notices) == 0 {
-		c.field("notify", r.Notify.Target())
+		all = append(all, [2]string{"notify", r.Notify.Target()})
 	}
 	if r.After != "" {
-		c.field("on-end", "of "+r.After)
+		all = append(all, [2]string{"on-end", "of " + r.After})
 	}
 	for _, n := range r.Notices {
 		if n.Event == core.OnEndNotice {
-			c.field("on-end", onEndText(n))
+			all = append(all, [2]string{"on-end", onEndText(n)})
 			continue
 		}
 		text := fmt.Sprintf("%s: %s", n.Event, r.Notify.Target())
@@ -99,8 +99,9 @@ func (c *command) showNotices(r core.Record) {
 		default:
 			text += " was told at " + n.Sent.In(timeZone()).Format(zoned)
 		}
-		c.field("notify", text)
+		all = append(all, [2]string{"notify", text})
 	}
+	return all
 }
 
 // onEndText is what became of the command that runs at the end of a sweep.

@@ -13,11 +13,17 @@ import (
 	"mlframework/sweep/fault"
 )
 
+// Arguments as usage lines show them.
+const (
+	oneSweep    = "[SWEEP]"
+	sweepOrTask = "[SWEEP | SWEEP/INDEX]"
+)
+
 // Options that several commands have.
 func flagLocal() cliv2.Flag { return cli.Switch("local", "use this machine") }
 
 func flagMaster() cliv2.Flag {
-	return &cliv2.StringFlag{Name: "master", DefaultText: "as in config.yml",
+	return &cliv2.StringFlag{Name: "master", DefaultText: "as in cluster.yml",
 		Usage: "use the master at this `SOCKET`"}
 }
 
@@ -152,26 +158,45 @@ func fitsPriority(n int) error {
 	return nil
 }
 
-// checkRunning refuses options that do not go together in commands that run tasks.
-func checkRunning(ctx *cliv2.Context) error {
-	away := locationOf(ctx) != inFolder
+// runOptions are the options of every command that runs tasks.
+type runOptions struct {
+	at        location
+	local     bool // --local is given
+	look      display.Options
+	detach    bool
+	attached  bool
+	keepGoing bool
+	slots     int      // 0: as many as cores
+	busy      string   // --gpu-busy or --gpu-busy-above, if one is given
+	idleGPU   int64    // up to how much memory of a GPU others may use
+	runner    []string // the options of a runner that the command starts
+}
+
+// readRunOptions refuses options that do not go together.
+func readRunOptions(ctx *cliv2.Context) (o runOptions, err error) {
+	o = runOptions{at: locationOf(ctx), local: ctx.Bool("local"), look: displayOptions(ctx),
+		detach: ctx.Bool("detach"), attached: ctx.Bool("attached"),
+		keepGoing: ctx.Bool("keep-going"), slots: ctx.Int("slots"), busy: cli.GPUBusyGiven(ctx),
+		runner: runnerOptions(ctx)}
+	away := o.at != inFolder
 	switch {
-	case ctx.IsSet("slots") && ctx.Int("slots") < 1:
-		return cli.Wrong("", "--slots must be at least 1")
+	case ctx.IsSet("slots") && o.slots < 1:
+		return o, cli.Wrong("", "--slots must be at least 1")
 	case away && ctx.IsSet("slots"):
-		return cli.Wrong("run-tasks workers slots WORKER N changes those of a worker",
+		return o, cli.Wrong("run-tasks workers slots WORKER N changes those of a worker",
 			"--slots applies only to this machine")
-	case away && cli.GPUBusyGiven(ctx) != "":
-		return cli.Wrong("gpu-busy and gpu-busy-above in config.yml are those of hosts",
-			"%s applies only to this machine", cli.GPUBusyGiven(ctx))
-	case locationOf(ctx) != inCluster && ctx.Bool("as-pushed"):
-		return cli.Wrong("", "--as-pushed applies only to a cluster of config.yml")
-	case !away && ctx.Bool("attached"):
-		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies "+
+	case away && o.busy != "":
+		return o, cli.Wrong("gpu-busy and gpu-busy-above in cluster.yml are those of hosts",
+			"%s applies only to this machine", o.busy)
+	case o.at != inCluster && ctx.Bool("as-pushed"):
+		return o, cli.Wrong("", "--as-pushed applies only to a cluster of cluster.yml")
+	case !away && o.attached:
+		return o, cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies "+
 			"only to a master")
-	case ctx.Bool("attached") && ctx.Bool("detach"):
-		return cli.Wrong("", "--attached and --detach exclude each other")
+	case o.attached && o.detach:
+		return o, cli.Wrong("", "--attached and --detach exclude each other")
 	}
-	_, err := cli.GPUBusyOf(ctx)
-	return err
+	busy, err := cli.GPUBusyOf(ctx)
+	o.idleGPU = busy.Above
+	return o, err
 }

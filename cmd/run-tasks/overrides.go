@@ -105,18 +105,6 @@ func apart(args []string, i int) bool {
 	return before || i > 0 && i+1 < len(args) && strings.HasPrefix(args[i+1], "=")
 }
 
-// overridesOf are those with which a sweep is extended: its own, but for what is said now.
-func overridesOf(ctx *cliv2.Context, was *space.Change, now space.Change) space.Change {
-	if was == nil {
-		return now
-	}
-	all := was.Then(now)
-	if ctx.IsSet("limit") {
-		all.Limit = now.Limit
-	}
-	return all
-}
-
 // unreadParameters gives faults of a parameters file and of overrides the exit code of the command
 // line where none is the file's.
 func unreadParameters(path string, err error) error {

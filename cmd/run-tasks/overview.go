@@ -7,30 +7,31 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/space"
 )
 
 // overview prints the help without its options, and which definitions there are.
-func (c *command) overview(ctx *cliv2.Context) error {
+func overview(ctx *cliv2.Context, t *terminal) error {
 	short := *ctx.App
 	short.CustomAppHelpTemplate, _, _ = strings.Cut(short.CustomAppHelpTemplate, "OPTIONS")
 	_ = cliv2.ShowAppHelp(cliv2.NewContext(&short, nil, ctx))
-	file, _, err := definition.Load(c.projectOf(ctx), c.reserved())
+	file, _, err := definition.Load(projectOf(ctx), site.Reserved())
 	if err == nil {
-		fmt.Fprintf(c.stdout, "Definitions in tasks.yml: %s\n", definitionNames(file))
+		fmt.Fprintf(t.stdout, "Definitions in tasks.yml: %s\n", definitionNames(file))
 	}
-	fmt.Fprintln(c.stdout, "All options: run-tasks --help")
+	fmt.Fprintln(t.stdout, "All options: run-tasks --help")
 	return cli.Code(cli.Usage)
 }
 
 // onlyDefinition returns the name of the definition of a project that has no other.
-func (c *command) onlyDefinition(ctx *cliv2.Context) (string, error) {
-	dir := c.projectOf(ctx)
-	file, _, err := definition.Load(dir, c.reserved())
+func onlyDefinition(ctx *cliv2.Context) (string, error) {
+	dir := projectOf(ctx)
+	file, _, err := definition.Load(dir, site.Reserved())
 	switch {
 	case err != nil:
-		return "", c.tasksFileFaults(dir, "", space.Change{}, err)
+		return "", tasksFileFaults(dir, "", space.Change{}, err)
 	case len(file.Tasks) == 1:
 		return file.Tasks[0].Name, nil
 	}

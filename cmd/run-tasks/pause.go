@@ -2,28 +2,55 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 )
 
-// pause is `run-tasks pause`.
-func (c *command) pause(ctx *cliv2.Context) error {
+func pauseCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "pause", ArgsUsage: oneSweep, Action: onSource(c, readPauseOptions),
+		Usage: "pause a sweep: start no more of its tasks",
+		Flags: append(locationFlags(),
+			cli.Switch("stop", "also stop running tasks; they run again after resume")),
+		Description: `Running tasks finish.
+
+EXAMPLES:
+   run-tasks pause
+   # free its slots at once
+   run-tasks pause run_training-1 --stop`}
+}
+
+// pauseOptions are the options of `run-tasks pause`.
+type pauseOptions struct {
+	sweep string
+	stop  bool
+}
+
+func readPauseOptions(ctx *cliv2.Context) (o pauseOptions, err error) {
 	if name, _, isTask := strings.Cut(ctx.Args().First(), "/"); isTask {
-		return cli.Wrong("run-tasks pause "+name+" pauses its sweep", "a single task cannot be "+
+		return o, cli.Wrong("run-tasks pause "+name+" pauses its sweep", "a single task cannot be "+
 			"paused")
 	}
-	_, after, err := c.control(ctx, nil, func(work context.Context, m *api.Client,
-		t target) (core.Summary, error) {
-		return m.Pause(work, t.sweep, ctx.Bool("stop"))
-	})
+	o.stop = ctx.Bool("stop")
+	o.sweep, err = argument(ctx)
+	return o, err
+}
+
+// run pauses a sweep.
+func (o pauseOptions) run(ctx context.Context, src source, t *terminal) error {
+	s, err := findSweep(ctx, t, src, o.sweep, false)
 	if err != nil {
 		return err
 	}
-	c.printState(after)
-	return nil
+	return src.act(ctx, func(m *api.Client) error {
+		after, err := m.Pause(ctx, s.ID, o.stop)
+		if err == nil {
+			fmt.Fprintln(t.stdout, stateLine(after))
+		}
+		return err
+	})
 }

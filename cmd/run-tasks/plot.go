@@ -13,11 +13,12 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
+	"mlframework/sweep/human"
 )
 
-func (c *command) plotCommand() *cliv2.Command {
-	return &cliv2.Command{Name: "plot", ArgsUsage: "[SWEEP] [PARAMETER...]", Action: c.plot,
-		Usage: "show which parameters matter",
+func plotCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "plot", ArgsUsage: "[SWEEP] [PARAMETER...]",
+		Action: onSource(c, readPlotOptions), Usage: "show which parameters matter",
 		Flags: append(locationFlags(),
 			&cliv2.StringFlag{Name: "metric", DefaultText: "the objective's",
 				Usage: "show the metric `NAME`"},
@@ -41,30 +42,24 @@ type plotOptions struct {
 	parameters []string // none: all
 	query      api.EffectsQuery
 	json       bool
-	width      int // of the terminal, in columns
 }
 
-// plot is `run-tasks plot`.
-func (c *command) plot(ctx *cliv2.Context) error {
+func readPlotOptions(ctx *cliv2.Context) (plotOptions, error) {
 	o := plotOptions{query: api.EffectsQuery{Metric: ctx.String("metric"),
-		Where: ctx.String("where")}, json: ctx.Bool("json"), width: 80}
-	if width, _, err := term.GetSize(int(c.stdout.Fd())); err == nil && width > 0 {
-		o.width = width
-	}
+		Where: ctx.String("where")}, json: ctx.Bool("json")}
 	if args := ctx.Args().Slice(); len(args) > 0 {
 		o.sweep, o.parameters = args[0], args[1:]
 	}
-	src, s, err := c.openSweep(ctx, o.sweep, false)
-	if err != nil {
-		return err
-	}
-	defer src.close()
-	o.sweep = s.ID
-	return o.run(ctx.Context, src, c.stdout)
+	return o, nil
 }
 
 // run draws the effects of parameters on a metric.
-func (o plotOptions) run(ctx context.Context, src source, out io.Writer) error {
+func (o plotOptions) run(ctx context.Context, src source, t *terminal) error {
+	s, err := findSweep(ctx, t, src, o.sweep, false)
+	if err != nil {
+		return err
+	}
+	o.sweep = s.ID
 	e, err := src.Effects(ctx, o.sweep, o.query)
 	if refused, is := err.(*api.Error); is && refused.Parameter == "metric" {
 		return cli.Wrong("name a metric: --metric NAME", "%s has no objective", o.sweep)
@@ -85,13 +80,17 @@ func (o plotOptions) run(ctx context.Context, src source, out io.Writer) error {
 	}
 	switch {
 	case o.json:
-		return encode(out, e)
+		return encode(t.stdout, e)
 	case e.Points == 0:
 		return cli.Wrong("", "no task of %s has a value of %s", o.sweep, cli.Visible(e.Metric))
 	case len(e.Parameters) == 0:
 		return cli.Wrong("", "no parameter of %s has several values", o.sweep)
 	}
-	return newChart(e, o.width).write(out, o.sweep)
+	width := 80
+	if columns, _, err := term.GetSize(int(t.stdout.Fd())); err == nil && columns > 0 {
+		width = columns
+	}
+	return newChart(e, width).write(t.stdout, o.sweep)
 }
 
 // chart is effects as text.
@@ -139,7 +138,7 @@ func (c chart) write(out io.Writer, sweep string) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s%s: %s", cli.Visible(c.Metric), sweep, direction,
-		plural(c.Points, "task"))
+		human.Plural(c.Points, "task"))
 	if c.Without > 0 {
 		fmt.Fprintf(&b, "; %d without a value, of which %d failed", c.Without, c.Failed)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 
@@ -10,37 +11,53 @@ import (
 	"mlframework/sweep/api"
 )
 
-// priority is `run-tasks priority`.
-func (c *command) priority(ctx *cliv2.Context) error {
+func priorityCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "priority", ArgsUsage: "[SWEEP] N", Action: onSource(c, readPriorityOptions),
+		Usage: "set the priority of a sweep", Flags: locationFlags(),
+		Description: `Sweeps of a higher priority run first. Sweeps of the same priority share the
+slots in turn; on this machine they run one after the other. The default is 0;
+N may be negative. Running tasks are not interrupted.
+
+EXAMPLES:
+   # run it before all others
+   run-tasks priority run_training-1 10`}
+}
+
+// priorityOptions are the options of `run-tasks priority`.
+type priorityOptions struct {
+	sweep    string
+	priority int
+}
+
+func readPriorityOptions(ctx *cliv2.Context) (o priorityOptions, err error) {
 	args := ctx.Args().Slice()
 	switch len(args) {
 	case 0:
-		return cli.Wrong("run-tasks priority [SWEEP] N", "missing argument: N")
-	case 1, 2:
+		return o, cli.Wrong("run-tasks priority [SWEEP] N", "missing argument: N")
+	case 1:
+	case 2:
+		o.sweep = args[0]
 	default:
-		return stray(args[2])
+		return o, stray(args[2])
 	}
-	n, err := strconv.Atoi(args[len(args)-1])
-	if err != nil {
-		return cli.Wrong("run-tasks priority [SWEEP] N", "invalid priority %q: not a whole number",
-			args[len(args)-1])
+	last := args[len(args)-1]
+	if o.priority, err = strconv.Atoi(last); err != nil {
+		return o, cli.Wrong("run-tasks priority [SWEEP] N",
+			"invalid priority %q: not a whole number", last)
 	}
-	if err := fitsPriority(n); err != nil {
-		return err
-	}
-	id := ""
-	if len(args) == 2 {
-		id = args[0]
-	}
-	src, s, err := c.openSweep(ctx, id, false)
+	return o, fitsPriority(o.priority)
+}
+
+// run sets the priority of a sweep.
+func (o priorityOptions) run(ctx context.Context, src source, t *terminal) error {
+	s, err := findSweep(ctx, t, src, o.sweep, false)
 	if err != nil {
 		return err
 	}
-	defer src.close()
-	return src.act(ctx.Context, func(m *api.Client) error {
-		after, err := m.Prioritize(ctx.Context, s.ID, n)
+	return src.act(ctx, func(m *api.Client) error {
+		after, err := m.Prioritize(ctx, s.ID, o.priority)
 		if err == nil {
-			fmt.Fprintf(c.stdout, "%s has priority %d\n", after.ID, after.Priority)
+			fmt.Fprintf(t.stdout, "%s has priority %d\n", after.ID, after.Priority)
 		}
 		return err
 	})

@@ -177,20 +177,21 @@ func checkInputsOf(id, dir string, r core.Record, spaces ...*space.Space) error 
 		w.At, w.Text), Remedy: w.Remedy}
 }
 
-// noteOwnFile notes that tasks see a parameters.json of the project's, unless it takes their
+// ownFileNote is the note that tasks see a parameters.json of the project's, unless it takes their
 // parameters.
-func (c *command) noteOwnFile(m *projects.Manifest, r task.Recipe) {
+func ownFileNote(m *projects.Manifest, r task.Recipe) []string {
 	if r.File != nil && r.File.To == task.ParametersFile {
-		return
+		return nil
 	}
 	own := slices.ContainsFunc(m.Entries, func(e projects.Entry) bool {
 		return e.Path == task.ParametersFile
 	})
-	if own && !slices.Contains(r.Outputs, task.ParametersFile) {
-		c.print([]string{fmt.Sprintf("the project has its own %[1]s: tasks see that one, and "+
-			"find their parameters in variables %[2]s... only; "+
-			"rename it, or write outputs: [%[1]s], for theirs", task.ParametersFile, argv.Prefix)})
+	if !own || slices.Contains(r.Outputs, task.ParametersFile) {
+		return nil
 	}
+	return []string{fmt.Sprintf("the project has its own %[1]s: tasks see that one, and "+
+		"find their parameters in variables %[2]s... only; "+
+		"rename it, or write outputs: [%[1]s], for theirs", task.ParametersFile, argv.Prefix)}
 }
 
 // inputs is what the program of a task is given, as far as it is known before it runs.

@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	cliv2 "github.com/urfave/cli/v2"
-
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
 	"mlframework/projects"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
@@ -63,19 +62,37 @@ func (p *project) list(ctx context.Context) (*projects.Manifest, error) {
 	return p.files, nil
 }
 
+// projectOptions say what of a project a new sweep runs.
+type projectOptions struct {
+	dir    string // as the user wrote it
+	name   string // of the definition
+	change space.Change
+	place  location // where its tasks run
+	needs  needOptions
+
+	missing  bool // only what has not succeeded
+	asPushed bool // with the files that a cluster was brought last
+	dryRun   bool // nothing runs
+
+	argv      []string // a command in place of a definition; nil: none
+	as        string   // how it takes its parameters; "": as usual
+	metrics   []string // NAME=REGEX
+	objective string
+}
+
 // readProject reads tasks.yml, the definition of a name, and its parameters as a command line
 // changes them. Every fault of both files is reported.
-func (c *command) readProject(dir, name string, change space.Change) (*project, error) {
-	file, notes, err := definition.Load(dir, c.reserved())
+func readProject(dir, name string, change space.Change) (*project, error) {
+	file, notes, err := definition.Load(dir, site.Reserved())
 	if err != nil {
-		return nil, c.tasksFileFaults(dir, name, change, err)
+		return nil, tasksFileFaults(dir, name, change, err)
 	}
 	p := &project{named: dir, file: file, space: new(space.Space), change: change}
 	if p.dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
 	if p.task, err = file.Task(name); err != nil {
-		return nil, c.unknownTask(err)
+		return nil, unknownTask(err)
 	}
 	for _, n := range notes {
 		p.notes = append(p.notes, n.String())
@@ -86,46 +103,36 @@ func (c *command) readProject(dir, name string, change space.Change) (*project, 
 	return p, p.checkInputs()
 }
 
-// readRunnable reads a project as readProject does, for a new sweep with the options of the
-// command.
-func (c *command) readRunnable(ctx *cliv2.Context, name string,
-	change space.Change) (*project, error) {
+// read reads a project as readProject does, for a new sweep.
+func (o projectOptions) read(ctx context.Context) (p *project, err error) {
 	limit := int64(0)
-	if ctx.Bool("missing") {
-		limit, change.Limit = change.Limit, 0
+	if o.missing {
+		limit, o.change.Limit = o.change.Limit, 0
 	}
-	var p *project
-	var err error
-	if c.argv != nil {
-		p, err = c.readCommand(ctx, change)
+	if o.argv != nil {
+		p, err = o.readCommand()
 	} else {
-		p, err = c.readProject(c.projectOf(ctx), name, change)
+		p, err = readProject(o.dir, o.name, o.change)
 	}
 	if err != nil {
 		return p, err
 	}
 	p.limit = limit
-	if err := p.readNotify(locationOf(ctx)); err != nil {
+	if err := p.readNotify(o.place); err != nil {
 		return p, err
 	}
 	p.noteObjective()
 	p.noteSwitches()
 	p.noteDashes()
-	err = changeNeeds(ctx, &p.task.Needs)
-	switch {
-	case err != nil || ctx.Bool("as-pushed"):
-	case ctx.Bool("dry-run"):
-		if w, found := p.missingProgram(locationOf(ctx)); found {
-			p.notes = append(p.notes, w.Text+"; "+w.Remedy)
-		}
-	default:
-		if err = p.checkProgram(locationOf(ctx)); err == nil && p.typed {
-			err = c.checkProjectFolder(ctx, p)
+	if err = o.needs.change(&p.task.Needs); err == nil && !o.asPushed {
+		err = p.checkProgram(o.place)
+		if w, found := p.missingProgram(o.place); o.dryRun && found {
+			p.notes, err = append(p.notes, w.Text+"; "+w.Remedy), nil
 		}
 	}
 	problem, remedy := p.file.GPUVariable(p.task)
 	if err == nil && problem != "" && p.task.GPUs.Count > 0 {
-		return p, cli.Wrong(remedy, "--gpus %s: %s", ctx.String("gpus"), problem)
+		return p, cli.Wrong(remedy, "--gpus %s: %s", o.needs.amounts["gpus"], problem)
 	}
 	return p, err
 }
@@ -157,10 +164,10 @@ func (p *project) noteObjective() {
 // tasksFileFaults adds to the faults of tasks.yml those of the parameters. Which file a broken
 // definition names is not known, so it is the usual one. Where there is no tasks.yml, a command may
 // have been meant.
-func (c *command) tasksFileFaults(dir, name string, change space.Change, err error) error {
+func tasksFileFaults(dir, name string, change space.Change, err error) error {
 	if _, none := os.Stat(filepath.Join(dir, definition.FileName)); errors.Is(none,
 		fs.ErrNotExist) {
-		if near := c.nearestCommand(name); near != "" && dir == "." {
+		if near := nearestCommand(name); near != "" && dir == "." {
 			return cli.Wrong("did you mean `run-tasks "+near+"`?",
 				"unknown command %q, and there is no %s here", name, definition.FileName)
 		}
@@ -178,13 +185,13 @@ func (c *command) tasksFileFaults(dir, name string, change space.Change, err err
 }
 
 // unknownTask names subcommands too: who mistypes one is told that there is no such definition.
-func (c *command) unknownTask(err error) error {
+func unknownTask(err error) error {
 	unknown, ok := errors.AsType[*definition.UnknownTask](err)
 	if !ok {
 		return err
 	}
 	e := &cli.Error{Code: cli.Usage, Err: err}
-	if near := c.nearestCommand(unknown.Name); near != "" && unknown.Nearest == "" {
+	if near := nearestCommand(unknown.Name); near != "" && unknown.Nearest == "" {
 		e.Remedy = "did you mean the command `run-tasks " + near + "`?"
 	}
 	return e
@@ -197,7 +204,7 @@ var synonyms = map[string]string{"list": "ls", "ps": "ls", "status": "show", "st
 	"best": "results", "dashboard": "monitor", "ui": "monitor", "rerun": "retry"}
 
 // nearestCommand returns the command that a name may mean; "" if there is none.
-func (c *command) nearestCommand(name string) string { return nearestOf(name, c.reserved()) }
+func nearestCommand(name string) string { return nearestOf(name, site.Reserved()) }
 
 func nearestOf(name string, commands []string) string {
 	if meant, known := synonyms[name]; known {

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	cliv2 "github.com/urfave/cli/v2"
-
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
 	"mlframework/cmd/run-tasks/local"
@@ -32,11 +30,11 @@ type currentProject struct {
 	unread   error            // why there are no settings
 }
 
-// currentProjectOf compares a sweep with its definition in the project that -d names, or that it
+// project compares a sweep with its definition in the project that -d names, or that it
 // was submitted from. Only --updated depends on it; else a project that is not here, or cannot be
 // read, is as one that did not change.
-func (c *command) currentProjectOf(ctx *cliv2.Context, s api.Sweep) (currentProject, error) {
-	p := currentProject{sweep: s, dir: ctx.String("d"), updated: ctx.Bool("updated")}
+func (o updateOptions) project(s api.Sweep) (currentProject, error) {
+	p := currentProject{sweep: s, dir: o.dir, updated: o.updated}
 	if p.dir == "" {
 		p.dir = s.Project
 	}
@@ -45,7 +43,7 @@ func (c *command) currentProjectOf(ctx *cliv2.Context, s api.Sweep) (currentProj
 		p.settings = &settings
 		return p, nil
 	}
-	file, _, err := definition.Load(p.dir, c.reserved())
+	file, _, err := definition.Load(p.dir, site.Reserved())
 	if err != nil && p.updated {
 		return p, err
 	}

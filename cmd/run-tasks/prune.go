@@ -11,17 +11,17 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/cmd/run-tasks/display"
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/internal/yamlfile"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
-func (c *command) pruneCommand() *cliv2.Command {
-	return &cliv2.Command{Name: "prune", Action: c.prune,
+func pruneCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "prune", Action: onSource(c, readPruneOptions),
 		Usage: "remove old sweeps or outputs, and code that no sweep needs",
 		Flags: append(locationFlags(),
 			&cliv2.StringFlag{Name: "older-than", DefaultText: "remove no sweeps",
@@ -55,9 +55,7 @@ EXAMPLES:
 type pruneOptions struct {
 	pruneRules
 	dryRun bool
-	self   string // how hints begin
-	// agrees asks a person; asked is false if there is nobody
-	agrees func(question string) (agreed, asked bool)
+	yes    bool
 }
 
 func readPruneOptions(ctx *cliv2.Context) (o pruneOptions, err error) {
@@ -65,9 +63,11 @@ func readPruneOptions(ctx *cliv2.Context) (o pruneOptions, err error) {
 		return o, cli.Wrong("run-tasks rm "+ctx.Args().First()+" removes a sweep",
 			"prune takes no argument")
 	}
-	o.dryRun, o.failed, o.keepBest = ctx.Bool("dry-run"), ctx.Bool("failed"), ctx.Int("keep-best")
+	o.dryRun, o.yes = ctx.Bool("dry-run"), ctx.Bool("yes")
+	o.failed, o.keepBest = ctx.Bool("failed"), ctx.Int("keep-best")
 	if ctx.IsSet("keep-best") && o.keepBest < 1 {
-		return o, cli.Wrong("--failed removes the outputs of failed tasks alone", "--keep-best must be at least 1")
+		return o, cli.Wrong("--failed removes the outputs of failed tasks alone",
+			"--keep-best must be at least 1")
 	}
 	if !ctx.IsSet("older-than") {
 		return o, nil
@@ -80,26 +80,10 @@ func readPruneOptions(ctx *cliv2.Context) (o pruneOptions, err error) {
 	return o, nil
 }
 
-// prune is `run-tasks prune`.
-func (c *command) prune(ctx *cliv2.Context) error {
-	o, err := readPruneOptions(ctx)
-	if err != nil {
-		return err
-	}
-	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
-	defer stop()
-	src, err := c.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer src.close()
-	o.self, o.agrees = c.self, c.asker(work, ctx.Bool("yes"))
-	return o.run(work, src, c.stdout, c.messages)
-}
-
 // run removes what the rules select of a source.
-func (o pruneOptions) run(ctx context.Context, src source, out io.Writer,
-	messages *display.Messages) error {
+func (o pruneOptions) run(ctx context.Context, src source, t *terminal) error {
+	ctx, stop := cli.Interrupts(ctx, func() { os.Exit(cli.Interrupted) })
+	defer stop()
 	all, err := src.Sweeps(ctx, "", 0)
 	if err != nil {
 		return err
@@ -113,46 +97,35 @@ func (o pruneOptions) run(ctx context.Context, src source, out io.Writer,
 		return err
 	}
 	if _, here := src.(*localFolder); here && local.Alive() {
-		fmt.Fprintln(messages, "note: the project's code stays while a sweep of this folder runs or "+
+		t.messages.Note("the project's code stays while a sweep of this folder runs or " +
 			"run-tasks monitor shows it")
 	}
 	if len(plan)+len(unused) == 0 {
 		n := 0
 		if !o.dryRun { // hosts may have some
-			n, err = dropRevisions(ctx, src, out)
+			n, err = dropRevisions(ctx, src, t.stdout)
 		}
 		if n == 0 && err == nil {
-			fmt.Fprintln(messages, "there is nothing to remove")
+			fmt.Fprintln(t.messages, "there is nothing to remove")
 		}
 		return err
 	}
 	for _, line := range plan.lines() {
-		fmt.Fprintln(out, line)
+		fmt.Fprintln(t.stdout, line)
 	}
 	what := plan.text(len(unused))
 	if o.dryRun {
-		fmt.Fprintln(out, "would remove "+what)
+		fmt.Fprintln(t.stdout, "would remove "+what)
 		return nil
 	}
-	switch agreed, asked := o.agrees("Remove " + what + "?"); {
-	case !asked:
-		return cli.Wrong("--yes removes without asking, and --dry-run removes nothing",
-			"cannot ask for confirmation without a terminal")
-	case ctx.Err() != nil:
-		return cli.Code(cli.Interrupted)
-	case !agreed:
-		fmt.Fprintln(messages, "nothing was removed")
-		return cli.Code(cli.Failed)
+	err = t.confirm(ctx, o.yes, "Remove "+what+"?",
+		"--yes removes without asking, and --dry-run removes nothing")
+	if err == nil && len(plan) > 0 {
+		err = src.act(ctx, func(client *api.Client) error { return plan.carryOut(ctx, client, t) })
 	}
-	if len(plan) > 0 {
-		err := src.act(ctx, func(client *api.Client) error {
-			return plan.carryOut(ctx, client, out, messages)
-		})
-		if err != nil {
-			return err
-		}
+	if err == nil {
+		_, err = dropRevisions(ctx, src, t.stdout)
 	}
-	_, err = dropRevisions(ctx, src, out)
 	return err
 }
 
@@ -219,14 +192,13 @@ func (o pruneOptions) read(ctx context.Context, src source, id string) (p prunab
 }
 
 // carryOut removes what is planned, through the process that runs the sweeps.
-func (p prunePlan) carryOut(ctx context.Context, client *api.Client, out io.Writer,
-	messages *display.Messages) error {
+func (p prunePlan) carryOut(ctx context.Context, client *api.Client, t *terminal) error {
 	for _, s := range p {
 		if len(s.tasks) == 0 {
 			if err := client.Remove(ctx, s.ID); err != nil {
 				return err
 			}
-			fmt.Fprintln(out, "removed "+s.ID)
+			fmt.Fprintln(t.stdout, "removed "+s.ID)
 			continue
 		}
 		for part := range slices.Chunk(s.tasks, api.MostPruned) {
@@ -234,9 +206,10 @@ func (p prunePlan) carryOut(ctx context.Context, client *api.Client, out io.Writ
 				return err
 			}
 		}
-		fmt.Fprintf(out, "removed the outputs of %s of %s\n", plural(s.tasks.Len(), "task"), s.ID)
+		fmt.Fprintf(t.stdout, "removed the outputs of %s of %s\n", human.Plural(s.tasks.Len(), "task"),
+			s.ID)
 	}
-	return finishRemovals(ctx, client, p.ids(), messages)
+	return finishRemovals(ctx, client, p.ids(), t.messages)
 }
 
 // dropRevisions removes the code that no sweep of a source needs, and says how much.
@@ -248,5 +221,5 @@ func dropRevisions(ctx context.Context, src source, out io.Writer) (n int, err e
 }
 
 func revisionsText(n int) string {
-	return plural(int64(n), "revision") + " of the project's code"
+	return human.Plural(int64(n), "revision") + " of the project's code"
 }

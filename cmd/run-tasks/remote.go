@@ -43,9 +43,7 @@ const restartTime = 10 * time.Second
 // newRemote is the sweeps of the master that a client asks.
 func (c *command) newRemote(client *api.Client) *remote {
 	m := &remote{Client: client, self: c.self, messages: c.messages}
-	if m.Waiting, m.Repeat = m.messages.Note, restartTime; c.waitsForMaster {
-		m.waitForMaster()
-	}
+	m.Waiting, m.Repeat = m.messages.Note, restartTime
 	return m
 }
 
@@ -96,8 +94,13 @@ const (
 	workerAway // the master answers, and cannot read what a worker has
 )
 
-// waitForMaster has questions wait for a master that is silent, as who follows does.
-func (m *remote) waitForMaster() { m.OnDisconnect = m.noteOutage }
+// waitForMaster lets requests of a source wait for a master that is silent, as following a sweep
+// does.
+func waitForMaster(src source) {
+	if m, is := src.(*remote); is {
+		m.OnDisconnect = m.noteOutage
+	}
+}
 
 // noteOutage says once that the master went away, or is back (nil).
 func (m *remote) noteOutage(why error) (end bool) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -10,88 +11,157 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 )
 
-// results is `run-tasks results`. The table for people has the best first, unless an order is asked
-// for, and only what has begun; the others have every task. Where the sweep repeats its points, and
-// where it is asked for, they are summarized.
-func (c *command) results(ctx *cliv2.Context) error {
-	id, err := argument(ctx)
-	if err != nil {
-		return err
-	}
-	if ctx.Bool("csv") && ctx.Bool("json") {
-		return cli.Wrong("", "--csv and --json are mutually exclusive")
-	}
-	if ctx.Int("top") < 0 {
-		return cli.Wrong("", "--top must not be negative")
-	}
-	if err := checkGroups(ctx); err != nil {
-		return err
-	}
-	if ctx.Bool("failures") {
-		return c.resultsFailures(ctx, id)
-	}
-	text := !ctx.Bool("csv") && !ctx.Bool("json")
-	src, s, err := c.openSweep(ctx, id, false)
-	if err != nil {
-		return err
-	}
-	defer src.close()
-	if ctx.Bool("reread") || namesMetrics(ctx) {
-		if err := c.reread(ctx, src, s); err != nil {
-			return err
-		}
-		if s, err = src.Sweep(ctx.Context, s.ID, text); err != nil {
-			return err
-		}
-	}
-	q := api.Query{Where: ctx.String("where"), Sort: ctx.String("sort"), Top: ctx.Int("top"),
-		Issued: text}
-	if groups, ok := grouping(ctx, s); ok {
-		groups.Query = q
-		return c.resultsGroups(ctx, src, s, groups)
-	}
-	if ctx.IsSet("metrics") {
-		return cli.Wrong("", "--metrics is for groups: add --group-by COLUMN,...")
-	}
-	q.Best = q.Sort == "" && (text || q.Top > 0)
-	if q.Best && q.Top > 0 && s.Record.Objective.IsZero() {
-		c.print([]string{s.ID + " has no objective: --top shows the first of its tasks by their " +
-			"numbers; --sort COLUMN orders them"})
-	}
-	switch {
-	case ctx.Bool("csv"):
-		return src.Results(ctx.Context, s.ID, q, api.CSV, c.stdout)
-	case ctx.Bool("json"):
-		return src.Results(ctx.Context, s.ID, q, api.JSON, c.stdout)
-	}
-	return c.resultsText(ctx, q, src, s)
+func resultsCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "results", ArgsUsage: oneSweep, Action: onSource(c, readResultsOptions),
+		Usage: "print the results of a sweep as a table",
+		Flags: append(locationFlags(),
+			cli.Switch("csv", "print CSV, with every column"), flagJSON(),
+			&cliv2.StringFlag{Name: "group-by",
+				Usage: "print means over tasks that agree in `COLUMNS`: lr,unit; none: " +
+					"single tasks"},
+			&cliv2.StringFlag{Name: "metrics", DefaultText: "the objective's",
+				Usage: "with groups: print means of the metrics `NAMES`"},
+			cli.Switch("failures", "print what failed instead, similar failures grouped"),
+			&cliv2.StringFlag{Name: "sort",
+				Usage: "sort by `COLUMN`; by -COLUMN: in descending order"},
+			&cliv2.StringFlag{Name: "where",
+				Usage: "print only tasks that match `EXPR`: 'lr<=0.1 and accuracy>0.9'"},
+			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "print only the first `N` rows"},
+			cli.Switch("reread", "first extract all metrics again, as tasks.yml defines them now"),
+			metricFlag("of a command run after --: "),
+			&cliv2.StringFlag{Name: "objective", Usage: "of a command run after --: rank tasks by " +
+				"an `OBJECTIVE` such as \"maximize accuracy\""},
+			&cliv2.StringFlag{Name: "d", DefaultText: "as at submission",
+				Usage: "with --reread: project `FOLDER`"}),
+		Description: `EXPR compares columns and calculates with them: host in [gpu1, gpu2],
+not (state=failed or loss=nan), batchsize * unit <= 1000, log10(lr) > -3,
+name ~ '^a.*z$'. See docs/expressions.md.
+
+--group-by prints one row for each combination of the columns: mean, standard
+deviation and 95 % confidence interval over its tasks, best mean first. It is
+the default, also for --csv and --json, if parameters.yml has repeat; turn it
+off with --group-by none. Quote a name that contains a comma with backquotes:
+--group-by '` + "`a,b`" + `,lr'.
+
+EXAMPLES:
+   # the best five of the newest sweep
+   run-tasks results --top 5
+   run-tasks results --where 'lr<=0.1 and state=succeeded' --sort -accuracy
+   # why tasks failed
+   run-tasks results run_training-1 --failures
+   # for a spreadsheet
+   run-tasks results --csv > results.csv`}
 }
 
-func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source,
-	s api.Sweep) (err error) {
+// resultsOptions are the options of `run-tasks results`.
+type resultsOptions struct {
+	sweep        string
+	format       api.Format // "": a table for people
+	query        api.Query
+	onlyFailures bool
+	groups       groupOptions
+	reread       *rereadOptions // nil: metrics are not read again
+}
+
+func readResultsOptions(ctx *cliv2.Context) (o resultsOptions, err error) {
+	if o.sweep, err = argument(ctx); err != nil {
+		return o, err
+	}
+	switch {
+	case ctx.Bool("csv") && ctx.Bool("json"):
+		return o, cli.Wrong("", "--csv and --json are mutually exclusive")
+	case ctx.Int("top") < 0:
+		return o, cli.Wrong("", "--top must not be negative")
+	case ctx.Bool("csv"):
+		o.format = api.CSV
+	case ctx.Bool("json"):
+		o.format = api.JSON
+	}
+	if o.groups, err = readGroupOptions(ctx); err != nil {
+		return o, err
+	}
+	o.query = api.Query{Where: ctx.String("where"), Sort: ctx.String("sort"), Top: ctx.Int("top"),
+		Issued: o.format == ""}
+	if o.onlyFailures = ctx.Bool("failures"); o.onlyFailures {
+		for _, name := range []string{"where", "sort", "top"} {
+			if ctx.IsSet(name) {
+				return o, cli.Wrong("", "--failures and --%s are mutually exclusive", name)
+			}
+		}
+		return o, nil
+	}
+	if ctx.Bool("reread") || ctx.IsSet("metric") || ctx.IsSet("objective") {
+		o.reread = &rereadOptions{rules: ctx.StringSlice("metric"),
+			objective: ctx.String("objective"), dir: ctx.String("d")}
+	}
+	return o, nil
+}
+
+// run prints the results of a sweep. The table for people has the best task first, unless --sort
+// says otherwise, and only tasks that were handed out; the other forms have every task. Results of
+// a sweep with repeats are grouped, and so they are with --group-by.
+func (o resultsOptions) run(ctx context.Context, src source, t *terminal) error {
+	if o.onlyFailures {
+		return o.failures(ctx, src, t)
+	}
+	s, err := findSweep(ctx, t, src, o.sweep, false)
+	if err != nil {
+		return err
+	}
+	if o.reread != nil {
+		if err := o.reread.run(ctx, src, t, s); err != nil {
+			return err
+		}
+		if s, err = src.Sweep(ctx, s.ID, o.format == ""); err != nil {
+			return err
+		}
+	}
+	if groups, ok := o.groups.query(s); ok {
+		groups.Query = o.query
+		return o.writeGroups(ctx, src, t, s, groups)
+	}
+	if len(o.groups.metrics) > 0 {
+		return cli.Wrong("", "--metrics is for groups: add --group-by COLUMN,...")
+	}
+	q := o.query
+	q.Best = q.Sort == "" && (o.format == "" || q.Top > 0)
+	if q.Best && q.Top > 0 && s.Record.Objective.IsZero() {
+		t.note(s.ID + " has no objective: --top shows the first of its tasks by their numbers; " +
+			"--sort COLUMN orders them")
+	}
+	if o.format != "" {
+		return src.Results(ctx, s.ID, q, o.format, t.stdout)
+	}
+	return writeResults(ctx, src, t, s, q)
+}
+
+// writeResults prints the table for people.
+func writeResults(ctx context.Context, src source, t *terminal, s api.Sweep,
+	q api.Query) (err error) {
 	aside := &spool{}
 	defer func() { err = errors.Join(err, aside.close()) }()
-	options := tableOptions(c.stdout, s)
+	options := tableOptions(t.stdout, s)
 	// a table of all keeps its rows until the last: it can rank them itself
 	if q.Best && q.Top == 0 {
 		q.Best = false
 		options.Order = table.NewRanking(s.Record.Objective)
 	}
 	table := table.NewTextWriter(options, aside)
-	if err := src.Rows(ctx.Context, s.ID, q, table.Write); err != nil {
+	if err := src.Rows(ctx, s.ID, q, table.Write); err != nil {
 		return err
 	}
 	var checked api.Sweep
 	var unchecked error
 	var checks sync.WaitGroup // while this process makes the lines
-	checks.Go(func() { checked, unchecked = src.Sweep(ctx.Context, s.ID, true) })
+	checks.Go(func() { checked, unchecked = src.Sweep(ctx, s.ID, true) })
 	if table.Rows() == 0 {
-		fmt.Fprintln(c.stdout, "no task to show")
+		fmt.Fprintln(t.stdout, "no task to show")
 	} else {
-		err = table.Flush(c.stdout)
+		err = table.Flush(t.stdout)
 	}
 	checks.Wait()
 	if err := errors.Join(err, unchecked); err != nil {
@@ -99,9 +169,9 @@ func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source,
 	}
 	s.Checks = checked.Checks
 	if fresh := s.Total - s.Issued; fresh > 0 && q.Where == "" {
-		fmt.Fprintf(c.stderr, "%s not shown: %s\n", plural(fresh, "task"), notBegun(s))
+		fmt.Fprintf(t.stderr, "%s not shown: %s\n", human.Plural(fresh, "task"), notBegun(s))
 	}
-	c.warnUnranked(s)
+	warnMetrics(t, s)
 	return nil
 }
 

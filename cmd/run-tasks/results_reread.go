@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	cliv2 "github.com/urfave/cli/v2"
-
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/definition"
 	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/table"
@@ -20,7 +17,6 @@ import (
 
 // rereading reads the metrics of a sweep's tasks again, by what tasks.yml says now.
 type rereading struct {
-	c     *command
 	src   source
 	sweep api.Sweep
 	with  api.Reread
@@ -73,8 +69,8 @@ type incompleteMetric struct {
 }
 
 func (m incompleteMetric) String() string {
-	of := fmt.Sprintf("metric %s of %s (%s%s)", m.rule.Name, plural(m.tasks, "task"), m.first,
-		pick(int(m.tasks), "", " and others"))
+	of := fmt.Sprintf("metric %s of %s (%s%s)", m.rule.Name, human.Plural(m.tasks, "task"), m.first,
+		human.Pick(int(m.tasks), "", " and others"))
 	switch {
 	case m.found == onlyLater:
 		return fmt.Sprintf("%s keeps its value: %s holds only a later one", of, m.rule.File)
@@ -88,120 +84,10 @@ func (m incompleteMetric) String() string {
 		"of the file are unknown", of, m.rule.File)
 }
 
-// reread reads the metrics of a sweep again and stores them. Nothing runs.
-func (c *command) reread(ctx *cliv2.Context, src source, s api.Sweep) error {
-	rules, objective, err := c.newRules(ctx, s)
-	if err != nil {
-		return err
-	}
-	r := &rereading{c: c, src: src, sweep: s,
-		with: api.Reread{Metrics: rules, Objective: objective}}
-	if err := r.all(ctx.Context); err != nil {
-		if r.stored {
-			fmt.Fprintln(c.stderr, "WARNING: "+r.unfinished())
-		}
-		return err
-	}
-	fmt.Fprintf(c.stderr, "metrics of %s were read again, and %d of them changed\n", plural(r.read,
-		"task"), r.changed)
-	for _, m := range r.incomplete {
-		fmt.Fprintln(c.stderr, cli.Visible(m.String()))
-	}
-	for _, k := range r.kept {
-		fmt.Fprintf(c.stderr, "WARNING: %s\n", cli.Visible(k.String()))
-	}
-	if r.others > 0 {
-		fmt.Fprintf(c.stderr, "WARNING: %s kept the metrics they had, for other reasons\n",
-			plural(r.others, "more task"))
-	}
-	if n := r.earlier(); n > 0 {
-		again := []string{"results", "--reread", s.ID}
-		for _, rule := range ctx.StringSlice("metric") {
-			again = append(again, "--metric", rule)
-		}
-		if objective := ctx.String("objective"); objective != "" {
-			again = append(again, "--objective", objective)
-		}
-		if dir := ctx.String("d"); dir != "" {
-			again = append(again, "-d", dir)
-		}
-		fmt.Fprintf(c.stderr, "note: %s handed out with the metrics of before, and %s measured by "+
-			"them; when %s ended: %s %s\n", plural(n, "task")+pick(int(n), " was", " were"),
-			pick(int(n), "is", "are"), pick(int(n), "it has", "they have"), c.self,
-			human.CommandLine(again))
-	}
-	return nil
-}
-
-// newRules returns the metrics and the objective that a sweep is to have: those of tasks.yml, or for
-// a command that was typed, those it has with the ones that options name.
-func (c *command) newRules(ctx *cliv2.Context, s api.Sweep) ([]metric.Rule, metric.Objective,
-	error) {
-	named := namesMetrics(ctx)
-	switch {
-	case s.Record.CommandLine && !named:
-		return nil, metric.Objective{}, cli.Wrong("name a metric: "+rereadExample(c.self, s.ID),
-			"%s was started with a command, and has no tasks.yml that defines metrics", s.ID)
-	case s.Record.CommandLine:
-		return commandRules(ctx, s, c.reserved())
-	case named:
-		return nil, metric.Objective{}, cli.Wrong("define the metrics and the objective there",
-			"--metric and --objective have no effect on %s, whose metrics are defined in tasks.yml",
-			s.ID)
-	}
-	dir := ctx.String("d")
-	if dir == "" {
-		dir = s.Project
-	}
-	file, _, err := definition.Load(dir, c.reserved())
-	if err != nil {
-		return nil, metric.Objective{}, err
-	}
-	t, err := file.Task(s.Definition)
-	if err != nil {
-		return nil, metric.Objective{}, &cli.Error{Code: cli.Usage, Err: err}
-	}
-	now := (&project{dir: dir, file: file, task: t}).record(s.Revision)
-	return append([]metric.Rule{}, now.Recipe.Metrics...), now.Objective, nil
-}
-
-// namesMetrics reports whether options name metrics or an objective.
-func namesMetrics(ctx *cliv2.Context) bool { return ctx.IsSet("metric") || ctx.IsSet("objective") }
-
-// commandRules returns the rules of a sweep of a typed command, with those that options name.
-func commandRules(ctx *cliv2.Context, s api.Sweep, reserved []string) (rules []metric.Rule,
-	objective metric.Objective, err error) {
-	command := definition.Command{Argv: s.Record.Recipe.Command, Flags: "none",
-		Objective: ctx.String("objective"), Metrics: map[string]string{}}
-	if err := readMetrics(ctx, command.Metrics); err != nil {
-		return nil, objective, err
-	}
-	file, _, err := definition.OfCommand(command, reserved)
-	if err != nil {
-		return nil, objective, &cli.Error{Code: cli.Usage, Err: err}
-	}
-	now := (&project{file: file, task: file.Tasks[0]}).record(s.Revision)
-	rules = append(rules, now.Recipe.Metrics...)
-	for _, had := range s.Record.Recipe.Metrics {
-		if _, replaced := command.Metrics[had.Name]; !replaced {
-			rules = append(rules, had)
-		}
-	}
-	if objective = s.Record.Objective; command.Objective != "" {
-		objective = now.Objective
-	}
-	return rules, objective, nil
-}
-
-// rereadExample is a command that reads a metric of a sweep whose command was typed.
-func rereadExample(self, sweep string) string {
-	return self + " results --metric 'loss=loss: ([0-9.]+)' --objective 'minimize loss' " + sweep
-}
-
 // unfinished says how a sweep stands after an error, once the new rules are stored.
 func (r *rereading) unfinished() string {
 	return fmt.Sprintf("the new metrics of %s are stored, with the values of %s: run it again for "+
-		"the others", r.sweep.ID, plural(r.read-int64(len(r.held)), "task"))
+		"the others", r.sweep.ID, human.Plural(r.read-int64(len(r.held)), "task"))
 }
 
 // all reads every task that has ended. Nothing is stored until each new rule, of a metric that has
@@ -302,8 +188,8 @@ func (r *rereading) lost() error {
 			name := cli.Visible(rule.Name)
 			return &cli.Error{Code: cli.Invalid,
 				Err: fmt.Errorf("%s: found no value for metric %s, although %s %s one; nothing "+
-					"was changed", r.sweep.ID, name, plural(n, "task"),
-					pick(int(n), "has", "have")),
+					"was changed", r.sweep.ID, name, human.Plural(n, "task"),
+					human.Pick(int(n), "has", "have")),
 				Remedy: r.correct(rule)}
 		}
 	}

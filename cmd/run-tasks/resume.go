@@ -20,36 +20,74 @@ import (
 type continuation func(*api.Client, context.Context, string, api.ResumeRequest,
 	api.Detail) (api.StartedSweep, error)
 
-// resume is `run-tasks resume`.
-func (c *command) resume(ctx *cliv2.Context) error {
-	id, err := argument(ctx)
-	if err := cmp.Or(noOverrides(ctx), err); err != nil {
-		return err
+func resumeCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "resume", ArgsUsage: oneSweep, Action: resumeAction(c),
+		Usage: "continue a paused or interrupted sweep",
+		Flags: append(runFlags(), updateFlags()...),
+		Description: `EXAMPLES:
+   run-tasks resume
+   # with the current code of the project
+   run-tasks resume run_training-1 --updated`}
+}
+
+// resumeAction makes the action of `run-tasks resume`.
+func resumeAction(c *command) cliv2.ActionFunc {
+	return func(ctx *cliv2.Context) error {
+		id, err := argument(ctx)
+		if err := cmp.Or(noOverrides(ctx), err); err != nil {
+			return err
+		}
+		return continueSweep(ctx, c, continueOptions{sweep: id, how: (*api.Client).Resume})
 	}
-	return c.continueSweep(ctx, id, nil, (*api.Client).Resume)
+}
+
+// continueOptions are the options of `run-tasks resume` and `run-tasks retry`.
+type continueOptions struct {
+	runOptions
+	updateOptions
+	sweep   string
+	indexes []int64 // of tasks; none: all that failed
+	retry   bool
+	fresh   bool
+	how     continuation
+}
+
+// updateOptions say whether a sweep goes on with the current code.
+type updateOptions struct {
+	updated bool
+	dir     string // of the project; "": as at submission
 }
 
 // continueSweep runs tasks of an existing sweep, and shows it to its end.
-func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64,
-	goOn continuation) error {
-	if err := checkRunning(ctx); err != nil {
+func continueSweep(ctx *cliv2.Context, c *command, o continueOptions) (err error) {
+	if o.runOptions, err = readRunOptions(ctx); err != nil {
 		return err
 	}
-	if ctx.String("d") != "" && !ctx.Bool("updated") {
+	o.updateOptions = updateOptions{updated: ctx.Bool("updated"), dir: ctx.String("d")}
+	if o.dir != "" && !o.updated {
 		return cli.Wrong("", "-d needs --updated: otherwise a sweep runs the files that it was "+
 			"submitted with")
 	}
-	src, s, err := c.openSweep(ctx, id, false)
+	o.fresh = ctx.Bool("fresh")
+	src, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer src.close()
-	if err := failed(ctx.Context, src, s, indexes); err != nil {
+	return o.run(ctx.Context, c, src)
+}
+
+func (o continueOptions) run(ctx context.Context, c *command, src source) error {
+	s, err := findSweep(ctx, &c.terminal, src, o.sweep, false)
+	if err != nil {
+		return err
+	}
+	if err := failed(ctx, src, s, o.indexes); err != nil {
 		return err
 	}
 	var notes []string
 	if s.Counts[task.Succeeded.String()] == s.Total {
-		other, found, err := otherPaused(ctx, src, id)
+		other, found, err := o.otherPaused(ctx, src)
 		if err != nil {
 			return err
 		}
@@ -62,50 +100,55 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64,
 			"resuming %s, which is paused", s.ID, other.ID))
 		s = other
 	}
-	now, err := c.currentProjectOf(ctx, s)
+	now, err := o.project(s)
 	if err != nil {
 		return err
 	}
-	notes = slices.Concat(notes, now.notes(), now.edited(ctx.Context, src))
+	notes = slices.Concat(notes, now.notes(), now.edited(ctx, src))
+	m, _ := src.(*remote)
+	return run(ctx, c, m, o.runOptions, launch{notes: notes, secrets: s.Record.Recipe.Secrets,
+		needs: needOfSweep(s), typed: s.Record.CommandLine, begin: o.begin(&c.terminal, now)})
+}
+
+// begin returns what lets a sweep go on at a backend.
+func (o continueOptions) begin(t *terminal, now currentProject) func(context.Context, backend,
+	api.Detail) (api.StartedSweep, error) {
 	file := now.file // the workers are not compared with a project that the sweep does not use
 	if !now.updated {
 		file = nil
 	}
 	// failed tasks may have failed because files were excluded
-	toNote := now.updated || ctx.Command.Name == "retry"
-	begin := func(work context.Context, at backend, f api.Detail) (b api.StartedSweep, err error) {
+	toNote := now.updated || o.retry
+	s := now.sweep
+	return func(ctx context.Context, at backend, d api.Detail) (b api.StartedSweep, err error) {
 		if toNote {
 			toNote = false
-			c.noteExcludedNow(work, now)
+			t.say(now.excludedRemarks(ctx, t.self)...)
 		}
-		if err := at.accepts(work, now.dir, file); err != nil {
+		if err := at.accepts(ctx, now.dir, file); err != nil {
 			return b, err
 		}
-		g, err := now.bring(work, at)
+		g, err := now.bring(ctx, at)
 		if err != nil {
 			return b, err
 		}
-		g.Indexes, g.Fresh = indexes, ctx.Bool("fresh")
-		g.KeepGoing = ctx.Bool("keep-going")
+		g.Indexes, g.Fresh, g.KeepGoing = o.indexes, o.fresh, o.keepGoing
 		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
 			error) {
 			g.Secrets = v
-			return goOn(at.client(), work, s.ID, g, f)
+			return o.how(at.client(), ctx, s.ID, g, d)
 		})
 	}
-	m, _ := src.(*remote)
-	return c.run(ctx, m, launch{notes: notes, secrets: s.Record.Recipe.Secrets,
-		needs: needOfSweep(s), begin: begin})
 }
 
 // otherPaused returns the sweep that an unnamed `resume` continues when the newest sweep is done:
 // the only paused one. It is an error when several are paused.
-func otherPaused(ctx *cliv2.Context, src source, named string) (s api.Sweep, found bool,
+func (o continueOptions) otherPaused(ctx context.Context, src source) (s api.Sweep, found bool,
 	err error) {
-	if named != "" || ctx.Command.Name != "resume" {
+	if o.sweep != "" || o.retry {
 		return s, false, nil
 	}
-	all, err := src.Sweeps(ctx.Context, "", 0)
+	all, err := src.Sweeps(ctx, "", 0)
 	if err != nil {
 		return s, false, err
 	}
@@ -119,7 +162,7 @@ func otherPaused(ctx *cliv2.Context, src source, named string) (s api.Sweep, fou
 	case 0:
 		return s, false, nil
 	case 1:
-		s, err = src.Sweep(ctx.Context, paused[0], false)
+		s, err = src.Sweep(ctx, paused[0], false)
 		return s, err == nil, err
 	}
 	return s, false, cli.Wrong("run-tasks resume "+paused[0]+", for example",

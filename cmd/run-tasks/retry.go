@@ -10,16 +10,36 @@ import (
 	"mlframework/sweep/task"
 )
 
-// retry is `run-tasks retry`.
-func (c *command) retry(ctx *cliv2.Context) error {
-	if err := noOverrides(ctx); err != nil {
-		return err
+func retryCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "retry", ArgsUsage: "[SWEEP | SWEEP/INDEX...]", Action: retryAction(c),
+		Usage: "run failed and cancelled tasks again", Flags: append(append(runFlags(),
+			updateFlags()...), cli.Switch("fresh", "start tasks in new folders; the folders of "+
+			"earlier attempts are renamed to INDEX.attempt-N")),
+		Description: `Without --fresh, a task continues in its folder, which contains the files of
+earlier attempts.
+
+EXAMPLES:
+   # after a fix in the code
+   run-tasks retry --updated
+   # in new folders, without the files of earlier attempts
+   run-tasks retry --updated --fresh
+   # only these tasks
+   run-tasks retry run_training-1/7 run_training-1/9`}
+}
+
+// retryAction makes the action of `run-tasks retry`.
+func retryAction(c *command) cliv2.ActionFunc {
+	return func(ctx *cliv2.Context) error {
+		if err := noOverrides(ctx); err != nil {
+			return err
+		}
+		o := continueOptions{retry: true, how: (*api.Client).Retry}
+		var err error
+		if o.sweep, o.indexes, err = parseTargets(ctx.Args().Slice()); err != nil {
+			return err
+		}
+		return continueSweep(ctx, c, o)
 	}
-	id, indexes, err := parseTargets(ctx.Args().Slice())
-	if err != nil {
-		return err
-	}
-	return c.continueSweep(ctx, id, indexes, (*api.Client).Retry)
 }
 
 // parseTargets reads one sweep, or tasks of one sweep.

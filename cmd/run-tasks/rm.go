@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -15,11 +14,12 @@ import (
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
-func (c *command) removeCommand() *cliv2.Command {
-	return &cliv2.Command{Name: "rm", ArgsUsage: "SWEEP...", Action: c.remove,
+func removeCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "rm", ArgsUsage: "SWEEP...", Action: onSource(c, readRemoveOptions),
 		Usage: "remove sweeps with their outputs",
 		Flags: append(locationFlags(), cli.Switch("yes", "remove without asking", "y")),
 		Description: `Removes results, logs and all other outputs of the sweeps, on all hosts. Hosts
@@ -34,12 +34,11 @@ EXAMPLES:
 // removeOptions are the options of `run-tasks rm`.
 type removeOptions struct {
 	sweeps []string // ids
-	self   string   // how hints begin
-	// agrees asks a person; asked is false if there is nobody
-	agrees func(question string) (agreed, asked bool)
+	yes    bool
 }
 
 func readRemoveOptions(ctx *cliv2.Context) (o removeOptions, err error) {
+	o.yes = ctx.Bool("yes")
 	if o.sweeps = ctx.Args().Slice(); len(o.sweeps) == 0 {
 		return o, cli.Wrong("run-tasks rm train-1, for example; run-tasks ls lists them",
 			"no sweep is named")
@@ -53,56 +52,24 @@ func readRemoveOptions(ctx *cliv2.Context) (o removeOptions, err error) {
 	return o, nil
 }
 
-// remove is `run-tasks rm`.
-func (c *command) remove(ctx *cliv2.Context) error {
-	o, err := readRemoveOptions(ctx)
-	if err != nil {
-		return err
-	}
-	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
-	defer stop()
-	src, err := c.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer src.close()
-	o.self, o.agrees = c.self, c.asker(work, ctx.Bool("yes"))
-	return o.run(work, src, c.stdout, c.messages)
-}
-
-// asker returns a function that asks a person; with yes, it is agreed.
-func (c *command) asker(ctx context.Context, yes bool) func(string) (agreed, asked bool) {
-	return func(question string) (agreed, asked bool) {
-		if yes {
-			return true, true
-		}
-		return cli.Agrees(ctx, c.stdin, c.stderr, question)
-	}
-}
-
 // run removes sweeps of a source.
-func (o removeOptions) run(ctx context.Context, src source, out io.Writer,
-	messages *display.Messages) error {
+func (o removeOptions) run(ctx context.Context, src source, t *terminal) error {
+	ctx, stop := cli.Interrupts(ctx, func() { os.Exit(cli.Interrupted) })
+	defer stop()
 	all, err := src.Sweeps(ctx, "", 0)
 	if err != nil {
 		return err
 	}
-	chosen, err := o.choose(all)
+	chosen, err := o.choose(all, t.self)
 	if err != nil {
 		return err
 	}
-	switch agreed, asked := o.agrees(removeQuestion(chosen)); {
-	case !asked:
-		return cli.Wrong(o.self+" rm "+strings.Join(o.sweeps, " ")+" --yes removes without asking",
-			"cannot ask for confirmation without a terminal")
-	case ctx.Err() != nil:
-		return cli.Code(cli.Interrupted)
-	case !agreed:
-		fmt.Fprintln(messages, "nothing was removed")
-		return cli.Code(cli.Failed)
+	remedy := t.self + " rm " + strings.Join(o.sweeps, " ") + " --yes removes without asking"
+	if err := t.confirm(ctx, o.yes, removeQuestion(chosen), remedy); err != nil {
+		return err
 	}
 	err = src.act(ctx, func(client *api.Client) error {
-		return removeSweeps(ctx, client, idsOf(chosen), out, messages)
+		return removeSweeps(ctx, client, idsOf(chosen), t)
 	})
 	if err != nil {
 		return err
@@ -112,7 +79,7 @@ func (o removeOptions) run(ctx context.Context, src source, out io.Writer,
 }
 
 // choose finds the sweeps that are named. All that cannot be removed are named in one error.
-func (o removeOptions) choose(all []core.Summary) (chosen []core.Summary, err error) {
+func (o removeOptions) choose(all []core.Summary, self string) (chosen []core.Summary, err error) {
 	var unknown, running []string
 	for _, name := range o.sweeps {
 		at := slices.IndexFunc(all, func(s core.Summary) bool { return s.ID == name })
@@ -127,12 +94,12 @@ func (o removeOptions) choose(all []core.Summary) (chosen []core.Summary, err er
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, cli.Wrong(o.self+" ls lists them", "there %s %s",
-			pick(len(unknown), "is no sweep", "are no sweeps"), enumerated(unknown))
+		return nil, cli.Wrong(self+" ls lists them", "there %s %s",
+			human.Pick(len(unknown), "is no sweep", "are no sweeps"), human.List(unknown))
 	}
 	if len(running) > 0 {
-		return nil, cli.Wrong(o.self+" cancel "+running[0]+" stops it", "%s still %s",
-			enumerated(running), pick(len(running), "runs", "run"))
+		return nil, cli.Wrong(self+" cancel "+running[0]+" stops it", "%s still %s",
+			human.List(running), human.Pick(len(running), "runs", "run"))
 	}
 	return chosen, nil
 }
@@ -155,7 +122,7 @@ func idsOf(sweeps []core.Summary) (ids []string) {
 func removeQuestion(sweeps []core.Summary) string {
 	var lines []string
 	for _, s := range sweeps {
-		text := fmt.Sprintf("%s (%s, %d succeeded", s.ID, plural(s.Total, "task"),
+		text := fmt.Sprintf("%s (%s, %d succeeded", s.ID, human.Plural(s.Total, "task"),
 			s.Counts[task.Succeeded.String()])
 		if s.Bytes > 0 {
 			text += ", " + sizeText(s.Bytes)
@@ -169,15 +136,14 @@ func removeQuestion(sweeps []core.Summary) string {
 }
 
 // removeSweeps removes sweeps through the process that runs them.
-func removeSweeps(ctx context.Context, client *api.Client, ids []string, out io.Writer,
-	messages *display.Messages) error {
+func removeSweeps(ctx context.Context, client *api.Client, ids []string, t *terminal) error {
 	for _, id := range ids {
 		if err := client.Remove(ctx, id); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, "removed "+id)
+		fmt.Fprintln(t.stdout, "removed "+id)
 	}
-	return finishRemovals(ctx, client, ids, messages)
+	return finishRemovals(ctx, client, ids, t.messages)
 }
 
 // finishRemovals waits for the removal of outputs of sweeps where that is under way, and says what

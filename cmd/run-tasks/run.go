@@ -4,214 +4,264 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/config"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
 
-// runName is `run-tasks NAME`: a new sweep.
-func (c *command) runName(ctx *cliv2.Context) error {
-	name, change, err := changeOf(ctx)
-	switch {
-	case err != nil:
-		return err
-	case c.argv != nil && name != "":
-		return cli.Wrong("write NAME, or a command after --, not both", "unexpected argument %q",
-			name)
-	case c.argv != nil && len(c.argv) == 0:
-		return cli.Wrong("run-tasks -- python3 train.py lr=0.1,0.01", "there is no command after --")
-	case c.argv != nil && strings.HasPrefix(c.argv[0], "-"):
-		return cli.Wrong("run-tasks -- python3 train.py lr=0.1,0.01", "after -- a program comes "+
-			"first, not %s", c.argv[0])
-	case c.argv != nil:
-	case name == "" && ctx.NumFlags() == 0 && len(change.Set) == 0:
-		return c.overview(ctx)
-	case name == "":
-		if name, err = c.onlyDefinition(ctx); err != nil {
+// submitOptions are the options of `run-tasks NAME` and `run-tasks -- COMMAND`: a new sweep.
+type submitOptions struct {
+	runOptions
+	projectOptions
+	priority int
+	all      bool // with dryRun: every task is shown
+	yes      bool // the folder is a project
+}
+
+// submitAction makes the action of a new sweep.
+func submitAction(c *command) cliv2.ActionFunc {
+	return func(ctx *cliv2.Context) error {
+		if c.argv == nil && ctx.NArg() == 0 && ctx.NumFlags() == 0 {
+			return overview(ctx, &c.terminal)
+		}
+		o, err := readSubmitOptions(ctx, c.argv)
+		if err != nil {
 			return err
 		}
-	}
-	switch {
-	case ctx.Bool("all") && !ctx.Bool("dry-run"):
-		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway",
-			"--all requires --dry-run")
-	}
-	if err := cmp.Or(checkRunning(ctx), checkPriority(ctx), changeNeeds(ctx, &task.Needs{})); err != nil {
-		return err
-	}
-	if c.argv == nil {
-		for _, name := range []string{"as", "metric", "objective"} {
-			if ctx.IsSet(name) {
-				return cli.Wrong("without one, tasks.yml has flags, metrics and objective",
-					"--%s requires a command after --", name)
+		c.useNewStore(ctx)
+		switch {
+		case o.dryRun && o.at == inFolder && (!o.missing || !hasSweeps()):
+			return o.show(ctx.Context, &c.terminal, nil)
+		case o.dryRun:
+			src, err := c.open(ctx)
+			if err != nil {
+				return err
 			}
+			defer src.close()
+			return o.show(ctx.Context, &c.terminal, src)
+		case o.at == inFolder:
+			return o.submit(ctx.Context, c, nil)
 		}
-		if err := c.checkLocation(ctx, name); err != nil {
-			return err
-		}
-	}
-	at := locationOf(ctx)
-	c.useNewStore(ctx)
-	switch {
-	case ctx.Bool("dry-run"):
-		return c.dryRun(ctx, name, change)
-	case at != inFolder:
 		m, err := c.dial(ctx)
 		if err != nil {
 			return err
 		}
 		defer m.close()
-		return c.submit(ctx, m, name, change)
+		return o.submit(ctx.Context, c, m)
 	}
-	return c.submit(ctx, nil, name, change)
 }
 
-func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) error {
-	p, err := c.readRunnable(ctx, name, change)
+// readSubmitOptions reads the options of a new sweep, of a definition or of a command that was
+// typed after "--".
+func readSubmitOptions(ctx *cliv2.Context, argv []string) (o submitOptions, err error) {
+	o.projectOptions = projectOptions{argv: argv, missing: ctx.Bool("missing"),
+		asPushed: ctx.Bool("as-pushed"), dryRun: ctx.Bool("dry-run"), as: ctx.String("as"),
+		metrics: ctx.StringSlice("metric"), objective: ctx.String("objective")}
+	o.priority, o.all, o.yes = ctx.Int("priority"), ctx.Bool("all"), ctx.Bool("yes")
+	if o.name, o.change, err = changeOf(ctx); err != nil {
+		return o, err
+	}
+	switch {
+	case argv != nil && o.name != "":
+		return o, cli.Wrong("write NAME, or a command after --, not both",
+			"unexpected argument %q", o.name)
+	case argv != nil && len(argv) == 0:
+		return o, cli.Wrong("run-tasks -- python3 train.py lr=0.1,0.01",
+			"there is no command after --")
+	case argv != nil && strings.HasPrefix(argv[0], "-"):
+		return o, cli.Wrong("run-tasks -- python3 train.py lr=0.1,0.01", "after -- a program comes "+
+			"first, not %s", argv[0])
+	case argv == nil && o.name == "":
+		if o.name, err = onlyDefinition(ctx); err != nil {
+			return o, err
+		}
+	}
+	if o.all && !o.dryRun {
+		return o, cli.Wrong("add --dry-run to see every task; without it every task is run anyway",
+			"--all requires --dry-run")
+	}
+	if o.runOptions, err = readRunOptions(ctx); err != nil {
+		return o, err
+	}
+	o.needs = readNeeds(ctx)
+	if err := cmp.Or(checkPriority(ctx), o.needs.change(&task.Needs{})); err != nil {
+		return o, err
+	}
+	o.place = o.at
+	if argv != nil {
+		o.dir = ctx.String("d")
+		return o, nil
+	}
+	for _, name := range []string{"as", "metric", "objective"} {
+		if ctx.IsSet(name) {
+			return o, cli.Wrong("without one, tasks.yml has flags, metrics and objective",
+				"--%s requires a command after --", name)
+		}
+	}
+	o.dir = projectOf(ctx)
+	return o, checkLocation(ctx, o.name)
+}
+
+// show shows what a new sweep would run. Src is nil if that needs no sweeps.
+func (o submitOptions) show(ctx context.Context, t *terminal, src source) error {
+	p, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
-	p.noteUnused(locationOf(ctx))
+	p.noteUnused(o.at)
 	d := dryRun{name: p.task.Name, record: p.record(""), spaces: []*space.Space{p.space},
-		total: p.space.Len(), all: ctx.Bool("all"), config: p.config}
-	if ctx.Bool("missing") {
-		if err := c.onlyMissing(ctx, &d, p); err != nil {
+		total: p.space.Len(), all: o.all, config: p.config}
+	if o.missing && src != nil {
+		if err := onlyMissing(ctx, src, &d, p); err != nil {
 			return err
 		}
 	}
-	files, err := p.list(ctx.Context)
+	files, err := p.list(ctx)
 	if err != nil {
 		return err
 	}
-	if err := d.noteFolder(files, locationOf(ctx)); err != nil {
+	if err := d.noteFolder(files, o.at); err != nil {
 		return err
 	}
-	if d.where, err = c.places(ctx, p.dir, p.tasksFile(), p.needs()); err != nil {
+	d.where, err = places(ctx, t, src, o.runOptions, p.dir, p.tasksFile(), p.needs())
+	if err != nil {
 		return err
 	}
-	c.print(p.notes)
-	if !ctx.Bool("as-pushed") {
-		c.noteFiles(files, p)
+	t.note(p.notes...)
+	if !o.asPushed {
+		t.say(filesRemarks(files, p)...)
 	}
 	if d.total == 0 {
-		c.nothingMissing(p)
+		t.nothingMissing(p)
 		return nil
 	}
-	return c.writeDryRun(ctx, d)
+	return d.write(t.stdout, o.look.JSON)
 }
 
-func (c *command) nothingMissing(p *project) {
-	fmt.Fprintf(c.stderr, "nothing is missing: %s of %s, and each has succeeded\n",
+func (t *terminal) nothingMissing(p *project) {
+	fmt.Fprintf(t.stderr, "nothing is missing: %s of %s, and each has succeeded\n",
 		tasksOf(p.space, p.space.Len()), p.task.Name)
 }
 
-func (c *command) print(notes []string) {
-	for _, n := range notes {
-		fmt.Fprintln(c.stderr, "note: "+cli.Visible(n))
-	}
-}
-
-// submit has a new sweep run, by a master or in this folder.
-func (c *command) submit(ctx *cliv2.Context, m *remote, name string, change space.Change) error {
-	p, err := c.readRunnable(ctx, name, change)
+// submit runs a new sweep at a master, or without one in this folder.
+func (o submitOptions) submit(ctx context.Context, c *command, m *remote) error {
+	p, err := o.read(ctx)
 	if err != nil {
 		return err
+	}
+	if p.typed {
+		if err := o.checkProjectFolder(ctx, &c.terminal, p); err != nil {
+			return err
+		}
 	}
 	if err := secretsSet(p.file.Secrets); err != nil {
 		return err
 	}
-	noteLocation(ctx, p)
-	p.noteUnused(locationOf(ctx))
+	if o.at == inFolder && !o.local && !o.look.Quiet && !o.look.JSON && !hasSweeps() {
+		p.notes = slices.Insert(p.notes, 0, fmt.Sprintf("running on this machine (no %s in this "+
+			"folder or above); infrainit sets up a cluster", config.FileName))
+	}
+	p.noteUnused(o.at)
 	p.noteShortSecrets()
-	return c.run(ctx, m, launch{notes: p.notes, secrets: p.file.Secrets, needs: p.needs(),
-		begin: c.submission(ctx, p)})
+	s := submission{submitOptions: o, terminal: &c.terminal, project: p}
+	return run(ctx, c, m, o.runOptions, launch{notes: p.notes, secrets: p.file.Secrets,
+		needs: p.needs(), earlier: &s.earlier, typed: p.typed, begin: s.begin})
 }
 
 // submission submits a sweep of a project.
-func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Context, backend,
-	api.Detail) (api.StartedSweep, error) {
-	return func(work context.Context, at backend, f api.Detail) (b api.StartedSweep, err error) {
-		s, err := c.prepare(ctx, work, p, at)
-		if s == nil || err != nil {
-			return b, err
-		}
-		if err := at.complete(s); err != nil {
-			return b, err
-		}
-		return at.client().Submit(work, *s, "", f)
+type submission struct {
+	submitOptions
+	*terminal
+	project *project
+	earlier []string // sweeps with the combinations that --missing leaves out
+}
+
+// begin submits the sweep to a backend, unless nothing of it is missing.
+func (s *submission) begin(ctx context.Context, at backend,
+	d api.Detail) (b api.StartedSweep, err error) {
+	new, err := s.prepare(ctx, at)
+	if new == nil || err != nil {
+		return b, err
 	}
+	if err := at.complete(new); err != nil {
+		return b, err
+	}
+	return at.client().Submit(ctx, *new, "", d)
 }
 
 // prepare brings the project's files to where attempts find them, and returns the new sweep; nil
-// when nothing of it is missing.
-func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project,
-	at backend) (*api.Submission, error) {
-	if err := c.checkFiles(work, p, locationOf(ctx), ctx.Bool("as-pushed")); err != nil {
+// if nothing of it is missing.
+func (s *submission) prepare(ctx context.Context, at backend) (*api.Submission, error) {
+	p := s.project
+	if err := s.checkFiles(ctx); err != nil {
 		return nil, err
 	}
-	if err := at.accepts(work, p.dir, p.tasksFile()); err != nil {
+	if err := at.accepts(ctx, p.dir, p.tasksFile()); err != nil {
 		return nil, err
 	}
-	revision, code, files, err := c.bring(work, p, at, ctx.Bool("as-pushed"))
+	revision, code, files, err := s.bring(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	s := &api.Submission{Record: p.record(revision), Code: code}
-	s.Record.Priority = ctx.Int("priority")
-	s.Record.KeepGoing = s.Record.KeepGoing || ctx.Bool("keep-going")
-	if !ctx.Bool("missing") {
-		return s, nil
+	new := &api.Submission{Record: p.record(revision), Code: code}
+	new.Record.Priority = s.priority
+	new.Record.KeepGoing = new.Record.KeepGoing || s.keepGoing
+	if !s.missing {
+		return new, nil
 	}
-	revisions, err := revisionsOf(work, at)
+	revisions, err := revisionsOf(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	found, others, notes, err := newGap(files, code, p, revisions).narrow(work, at, &s.Record)
+	found, others, notes, err := newGap(files, code, p, revisions).narrow(ctx, at, &new.Record)
 	if err != nil {
 		return nil, err
 	}
-	c.succeeded = others
-	c.print(notes)
+	s.earlier = others
+	s.note(notes...)
 	if !found {
-		c.nothingMissing(p)
+		s.nothingMissing(p)
 		return nil, nil
 	}
-	return s, nil
+	return new, nil
 }
 
-// checkFiles says which of a project's files tasks do not get, and refuses what is wrong with the
+// checkFiles says which of the project's files tasks do not get, and refuses what is wrong with the
 // folders that they would get.
-func (c *command) checkFiles(ctx context.Context, p *project, at location, asPushed bool) error {
-	m, err := p.list(ctx)
+func (s *submission) checkFiles(ctx context.Context) error {
+	m, err := s.project.list(ctx)
 	if err != nil {
 		return err
 	}
-	if !asPushed {
-		c.noteFiles(m, p)
+	if !s.asPushed {
+		s.say(filesRemarks(m, s.project)...)
 	}
-	return checkFolder(m, p.record("").Recipe, at)
+	return checkFolder(m, s.project.record("").Recipe, s.at)
 }
 
-// noteFiles says which of a project's files tasks do not get, or not as they may expect.
-func (c *command) noteFiles(m *projects.Manifest, p *project) {
+// filesRemarks say which of a project's files tasks do not get, or not as they may expect.
+func filesRemarks(m *projects.Manifest, p *project) []string {
 	r := p.record("")
-	c.noteExcluded(m, r)
-	c.noteOwnFile(m, r.Recipe)
-	c.print(unmatchedCode(m, p.task))
+	lines, _ := excludedRemarks(m, r)
+	lines = append(lines, noteLines(ownFileNote(m, r.Recipe)...)...)
+	return append(lines, noteLines(unmatchedCode(m, p.task)...)...)
 }
 
-// bring has attempts find the project's files: as they are now, or as a cluster was brought them
-// last. It gives their revision, the hash of their code, and the files. Those that are not here are
-// nil, and the revision stands for the hash of their code.
-func (c *command) bring(ctx context.Context, p *project, at backend, asPushed bool) (revision,
-	code string, files *projects.Manifest, err error) {
-	if m, ok := at.(*remote); ok && asPushed {
+// bring lets attempts find the project's files: as they are now, or as a cluster was brought them
+// last. It returns their revision, the hash of their code, and the files. Those that are not here
+// are nil, and the revision stands for the hash of their code.
+func (s *submission) bring(ctx context.Context, at backend) (revision, code string,
+	files *projects.Manifest, err error) {
+	p := s.project
+	if m, ok := at.(*remote); ok && s.asPushed {
 		if revision, files = m.cluster.asPushed(ctx, p.dir); files == nil {
 			return revision, revision, nil, nil
 		}

@@ -15,6 +15,7 @@ import (
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/process"
@@ -38,13 +39,16 @@ func runnerOptions(ctx *cliv2.Context) (all []string) {
 }
 
 // runnerCommand is the process that runs the sweeps of a folder. People do not call it.
-func (c *command) runnerCommand() *cliv2.Command {
+func runnerCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: local.RunnerCommand, Hidden: true, Flags: runnerFlags(),
-		Usage: "run the sweeps of this folder", Action: c.runner}
+		Usage:  "run the sweeps of this folder",
+		Action: func(ctx *cliv2.Context) error { return serveFolder(ctx, c.executor) }}
 }
 
-func (c *command) runner(ctx *cliv2.Context) error {
-	if !c.executor {
+// serveFolder runs the sweeps of this folder: in the process that does the work, or as the one that
+// guards it.
+func serveFolder(ctx *cliv2.Context, executor bool) error {
+	if !executor {
 		code, err := process.RunGuarded("sweep-executor")
 		if err != nil {
 			return &cli.Error{Code: cli.Machine, Err: err}
@@ -101,10 +105,7 @@ type company struct {
 
 // beside asks a runner for its sweeps and slots. One whose program is another version is refused.
 func (s *session) beside(ctx context.Context, m *api.Client) (c company, err error) {
-	if s.ctx.IsSet("slots") {
-		c.asked = s.ctx.Int("slots")
-	}
-	c.busy = cli.GPUBusyGiven(s.ctx)
+	c.asked, c.busy = s.slots, s.busy
 	health, err := m.Health(ctx)
 	if err != nil {
 		return c, err
@@ -142,9 +143,9 @@ func (c company) text(id string) string {
 	if len(others) == 0 {
 		return ""
 	}
-	text := id + " runs behind " + enumerated(others)
+	text := id + " runs behind " + human.List(others)
 	if c.slots > 0 {
-		text += ", on the same " + plural(int64(c.slots), "slot")
+		text += ", on the same " + human.Plural(int64(c.slots), "slot")
 	}
 	if c.asked > 0 && c.asked != c.slots && c.slots > 0 {
 		text += fmt.Sprintf(" (--slots %d is not used)", c.asked)
@@ -179,7 +180,7 @@ func (h *localFolder) runnerEnded(ctx context.Context, c *command, id string) er
 		if s, err := now.Sweep(ctx, id, false); err == nil {
 			done, _ := display.Tally(s.Summary)
 			remedy = fmt.Sprintf("%s: %d of %s had ended, and their results are kept; %s", id, done,
-				plural(s.Total, "task"), remedy)
+				human.Plural(s.Total, "task"), remedy)
 		}
 	}
 	return &cli.Error{Code: cli.Machine, Err: errors.New("the process that ran the tasks was " +

@@ -11,15 +11,13 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	cliv2 "github.com/urfave/cli/v2"
-
 	"mlframework/cmd/internal/cli"
-	"mlframework/cmd/run-tasks/display"
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -44,56 +42,56 @@ type launch struct {
 	secrets []string // that its tasks get
 	needs   hostNeed // of its tasks
 	// begin has a backend do it; a StartedSweep without an id: there is nothing to do
-	begin func(context.Context, backend, api.Detail) (api.StartedSweep, error)
+	begin   func(context.Context, backend, api.Detail) (api.StartedSweep, error)
+	earlier *[]string // sweeps with results that --missing left out; nil: none
+	typed   bool      // the command is not in tasks.yml
 }
 
 // session is one command that has a sweep run, and shows it to its end.
 type session struct {
-	*command
+	*terminal
+	runOptions
 	launch
-	ctx    *cliv2.Context
-	sweep  string // once it is known
-	look   display.Options
-	detach bool         // return when the sweep has begun
-	halt   func() error // stops the sweep on the first Ctrl-C; nil: it is left running
+	c     *command
+	sweep string       // once it is known
+	halt  func() error // stops the sweep on the first Ctrl-C; nil: it is left running
 	// stops it on the second; nil: not
 	kill atomic.Pointer[func()]
 }
 
 // run runs a launch at a master, or, without one, in this folder, where that takes the values of
 // secrets from the environment.
-func (c *command) run(ctx *cliv2.Context, m *remote, l launch) error {
-	s := &session{command: c, launch: l, ctx: ctx, look: displayOptions(ctx),
-		detach: ctx.Bool("detach")}
+func run(ctx context.Context, c *command, m *remote, o runOptions, l launch) error {
+	s := &session{terminal: &c.terminal, runOptions: o, launch: l, c: c}
 	if m == nil {
-		return s.inFolder()
+		return s.inFolder(ctx)
 	}
-	c.print(l.notes)
-	if ctx.Bool("attached") {
-		s.halt = func() error { return s.cancelAttached(m) }
+	s.note(l.notes...)
+	if o.attached {
+		s.halt = func() error { return s.cancelAttached(ctx, m) }
 	}
-	work, stop := cli.Interrupts(ctx.Context, s.leave)
+	work, stop := cli.Interrupts(ctx, s.leave)
 	defer stop()
-	return s.on(work, m, func(b api.StartedSweep) { s.noteGPUsOf(work, m, b) })
+	return s.on(ctx, work, m, func(b api.StartedSweep) { s.noteGPUsOf(work, m, b) })
 }
 
 // inFolder has the launch run by the runner of this folder.
-func (s *session) inFolder() error {
+func (s *session) inFolder(ctx context.Context) error {
 	if err := secretsSet(s.secrets); err != nil {
 		return err
 	}
-	here, err := thisMachine(s.ctx, s.needs) // where tasks run
+	here, err := thisMachine(ctx, s.runOptions, s.needs) // where tasks run
 	if err != nil {
 		return err
 	}
-	s.print(s.notes)
-	s.nameFolder(s.ctx)
+	s.note(s.notes...)
+	s.c.nameFolder(s.local)
 	if err := local.CheckOutputs(); err != nil {
 		return err
 	}
-	work, stop := cli.Interrupts(s.ctx.Context, s.leave)
+	work, stop := cli.Interrupts(ctx, s.leave)
 	defer stop()
-	h, err := s.attach(work, runnerOptions(s.ctx))
+	h, err := s.c.attach(work, s.runner)
 	if isInterrupted(work) && err != nil {
 		return cli.Code(cli.Interrupted)
 	} else if err != nil {
@@ -105,11 +103,11 @@ func (s *session) inFolder() error {
 		}
 		_ = h.close() // it was only read
 	}()
-	return h.explain(s.onRunner(work, h, here))
+	return h.explain(s.onRunner(ctx, work, h, here))
 }
 
 // onRunner has the runner of this folder do the launch.
-func (s *session) onRunner(work context.Context, h *localFolder, here core.Worker) error {
+func (s *session) onRunner(life, work context.Context, h *localFolder, here core.Worker) error {
 	before, err := s.beside(work, h.api)
 	if err != nil {
 		return err
@@ -122,7 +120,7 @@ func (s *session) onRunner(work context.Context, h *localFolder, here core.Worke
 		}
 	}
 	attached := h.attached
-	return s.on(work, h, func(b api.StartedSweep) {
+	return s.on(life, work, h, func(b api.StartedSweep) {
 		s.kill.Store(new(func() {
 			if attached.Interrupt(b.ID, true) == nil {
 				fmt.Fprintf(s.messages, "killed the tasks of %s; to continue: %s resume %[1]s\n", b.ID,
@@ -147,7 +145,7 @@ func (s *session) stopping() string {
 
 // on has a backend do the launch, and shows the sweep until it is idle. Begun is called once it has
 // begun.
-func (s *session) on(work context.Context, at backend, begun func(api.StartedSweep)) error {
+func (s *session) on(life, work context.Context, at backend, begun func(api.StartedSweep)) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // the sweep does not end with its reader
 	b, err := s.start(work, at)
 	switch {
@@ -162,9 +160,9 @@ func (s *session) on(work context.Context, at backend, begun func(api.StartedSwe
 		s.detached(b)
 		return nil
 	}
-	interrupted, err := s.show(work, s.ctx.Context, at, b)
+	interrupted, err := s.show(work, life, at, b)
 	if h, ok := at.(*localFolder); ok {
-		if ended := h.runnerEnded(s.ctx.Context, s.command, s.sweep); ended != nil {
+		if ended := h.runnerEnded(life, s.c, s.sweep); ended != nil {
 			return ended
 		}
 	}
@@ -175,7 +173,7 @@ func (s *session) on(work context.Context, at backend, begun func(api.StartedSwe
 		s.noteDetached(s.sweep)
 		return nil
 	}
-	return s.conclude(s.ctx.Context, at, interrupted)
+	return s.conclude(life, at, interrupted)
 }
 
 // detached says, once for programs and once for people, which sweep was started.
@@ -186,7 +184,7 @@ func (s *session) detached(b api.StartedSweep) {
 	case !s.look.Quiet: // else start has printed it
 		fmt.Fprintln(s.stdout, b.ID)
 		fmt.Fprintf(s.stderr, "%s runs in the background: %s; `%s follow %[1]s` shows it, `%[3]s "+
-			"cancel %[1]s` ends it\n", b.ID, plural(b.Total, "task"), s.self)
+			"cancel %[1]s` ends it\n", b.ID, human.Plural(b.Total, "task"), s.self)
 	}
 }
 
@@ -234,7 +232,7 @@ func (s *session) show(work, life context.Context, at source, b api.StartedSweep
 // watchOrWait shows the sweep, and once standard output has no reader any more, as after
 // `run-tasks NAME | head`, only waits for it.
 func (s *session) watchOrWait(ctx context.Context, at source, b api.StartedSweep) error {
-	err := s.watch(ctx, at, b, s.look)
+	err := watch(ctx, s.terminal, at, b, s.look, s.typed)
 	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.EIO) { // EIO: of a terminal
 		return err
 	}
@@ -252,18 +250,17 @@ func isInterrupted(ctx context.Context) bool {
 
 // conclude says how the sweep stands, and returns the error that gives the exit code.
 func (s *session) conclude(ctx context.Context, src source, interrupted bool) error {
-	err := s.summarize(ctx, src, s.sweep, s.look, interrupted)
+	var earlier []string
+	if s.earlier != nil {
+		earlier = *s.earlier
+	}
+	err := summarize(ctx, s.terminal, src, s.sweep, s.look, earlier, interrupted)
 	now, failed := src.Sweep(ctx, s.sweep, false)
 	if failed == nil && !interrupted && now.State == core.Paused && now.Reason != nil &&
 		strings.HasPrefix(*now.Reason, task.NoSpaceReason) {
 		return cli.Code(cli.Machine) // the reason says so
 	}
 	return err
-}
-
-// noteDetached tells who leaves a running sweep how to see it again.
-func (c *command) noteDetached(id string) {
-	fmt.Fprintf(c.stderr, "%s keeps running; to follow it: %s follow %s\n", id, c.self, id)
 }
 
 // leave is the second Ctrl-C: nothing is waited for.
@@ -275,8 +272,8 @@ func (s *session) leave() {
 }
 
 // cancelAttached ends a sweep of a master whose command was interrupted.
-func (s *session) cancelAttached(m *remote) error {
-	_, err := m.Cancel(s.ctx.Context, s.sweep)
+func (s *session) cancelAttached(ctx context.Context, m *remote) error {
+	_, err := m.Cancel(ctx, s.sweep)
 	e, refused := errors.AsType[*api.Error](err)
 	if err != nil && !(refused && e.Status == http.StatusConflict) { // it has ended meanwhile
 		return err

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
-	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -17,32 +15,49 @@ import (
 	"mlframework/sweep/task"
 )
 
-// show is `run-tasks show`: a sweep, or a task with its attempts.
-func (c *command) show(ctx *cliv2.Context) error {
-	arg, err := argument(ctx)
+func showCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "show", ArgsUsage: sweepOrTask, Action: onSource(c, readShowOptions),
+		Usage: "show a sweep, or a task with its attempts",
+		Flags: append(locationFlags(), flagJSON()),
+		Description: `The JSON of a sweep also lists its failures, similar ones grouped.
+
+EXAMPLES:
+   # the newest sweep
+   run-tasks show
+   # one task: its command, attempts and metrics
+   run-tasks show run_training-1/7`}
+}
+
+// showOptions are the options of `run-tasks show`.
+type showOptions struct {
+	target
+	json bool
+}
+
+func readShowOptions(ctx *cliv2.Context) (o showOptions, err error) {
+	o.json = ctx.Bool("json")
+	o.target, err = readTarget(ctx)
+	return o, err
+}
+
+// run shows a sweep, or a task with its attempts.
+func (o showOptions) run(ctx context.Context, src source, t *terminal) error {
+	s, err := findSweep(ctx, t, src, o.sweep, !o.isTask && !o.json)
 	if err != nil {
 		return err
 	}
-	t, err := parseTarget(arg)
-	if err != nil {
-		return err
-	}
-	src, s, err := c.openSweep(ctx, t.sweep, !t.isTask && !ctx.Bool("json"))
-	if err != nil {
-		return err
-	}
-	defer src.close()
-	c.warnMissing(ctx.Context, src)
+	t.warn(healthWarnings(ctx, src)...)
 	if s.Record.Recipe.GPUs.Count > 0 {
-		addWaits(ctx.Context, src, &s.Summary)
+		addWaits(ctx, src, &s.Summary)
 	}
+	r := &sweepReport{terminal: t, src: src, sweep: s}
 	switch {
-	case t.isTask:
-		return c.showTask(ctx.Context, src, s, t.index, ctx.Bool("json"))
-	case ctx.Bool("json"):
-		return c.showSweepJSON(ctx.Context, src, s)
+	case o.isTask:
+		return showTask(ctx, r, o.index, o.json)
+	case o.json:
+		return r.writeJSON(ctx)
 	}
-	return c.showSweep(ctx.Context, src, s)
+	return r.show(ctx)
 }
 
 // shownSweep is a sweep as `show --json` has it.
@@ -54,58 +69,61 @@ type shownSweep struct {
 	Failures  []failureLine `json:"failures"`
 }
 
-func (c *command) showSweepJSON(ctx context.Context, src source, s api.Sweep) error {
+// writeJSON prints the sweep as JSON.
+func (p *sweepReport) writeJSON(ctx context.Context) error {
+	s := p.sweep
 	shown := shownSweep{Summary: s.Summary, Overrides: overrideWords(s.Record),
 		GPUs: gpusOrNull(s.Record), Failures: []failureLine{}}
 	for _, part := range append([]*space.Space{s.Record.Space}, s.Record.Extensions...) {
 		shown.Spaces = append(shown.Spaces, viewOf(part))
 	}
 	if _, failed := display.Tally(s.Summary); failed > 0 {
-		f, err := src.Failures(ctx, s.ID)
+		f, err := p.src.Failures(ctx, s.ID)
 		if err != nil {
 			return err
 		}
-		shown.Failures = c.failureLines(f)
+		shown.Failures = failureLines(f, p.self)
 	}
-	return encode(c.stdout, shown)
+	return encode(p.stdout, shown)
 }
 
-func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error {
-	r := s.Record
+// show describes the sweep.
+func (p *sweepReport) show(ctx context.Context) error {
+	s, r := p.sweep, p.sweep.Record
 	state := string(s.State)
 	if s.Reason != nil {
 		state += ": " + *s.Reason
 	}
-	c.field("sweep", s.ID)
-	c.field("state", state)
+	p.field("sweep", s.ID)
+	p.field("state", state)
 	if s.State == core.Paused {
-		c.field("", "to continue: "+resumeCommand(s.Summary, c.self))
+		p.field("", "to continue: "+resumeLine(s.Summary, p.self))
 	}
 	for _, text := range []*string{s.Waits, s.Silent} {
 		if text != nil {
-			c.field("", *text)
+			p.field("", *text)
 		}
 	}
-	c.field("tasks", outcomeText(s.Summary))
+	p.field("tasks", outcomeText(s.Summary))
 	if s.Priority != 0 {
-		c.field("priority", strconv.Itoa(s.Priority))
+		p.field("priority", strconv.Itoa(s.Priority))
 	}
-	c.field("submitted", s.Submitted.In(timeZone()).Format(zoned))
-	c.field("project", r.Project+", revision "+r.Recipe.Revision)
+	p.field("submitted", s.Submitted.In(timeZone()).Format(zoned))
+	p.field("project", r.Project+", revision "+r.Recipe.Revision)
 	for _, image := range r.Images.Names() {
-		c.field("image", image+" on "+strings.Join(r.Images[image], ", "))
+		p.field("image", image+" on "+strings.Join(r.Images[image], ", "))
 	}
 	if need := r.Recipe.Needs; !need.None() {
-		c.field("needs", core.NeedsText(need))
+		p.field("needs", core.NeedsText(need))
 	}
-	c.field("command", human.CommandLine(r.Recipe.ExpandCommand(task.PlaceholderValues{}, nil)))
-	c.describe(r.Space)
+	p.field("command", human.CommandLine(r.Recipe.ExpandCommand(task.PlaceholderValues{}, nil)))
+	p.describe(r.Space)
 	if r.Overrides != nil {
-		c.field("overrides", typed(r.Overrides.Arguments()))
+		p.field("overrides", typed(r.Overrides.Arguments()))
 	}
 	for _, e := range r.Extensions {
-		c.field("extended", tasksOf(r.Space, e.Len()))
-		c.describe(e)
+		p.field("extended", tasksOf(r.Space, e.Len()))
+		p.describe(e)
 	}
 	for i, e := range r.Earlier {
 		revision, settings := r.Recipe.Revision, r.Settings()
@@ -119,12 +137,12 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 		for _, change := range e.Settings.Changes(settings) {
 			text += ", " + change.String()
 		}
-		c.field("changed", text)
+		p.field("changed", text)
 	}
 	if !r.Objective.IsZero() {
-		c.field("objective", r.Objective.String())
+		p.field("objective", r.Objective.String())
 	}
-	best, err := bestRows(ctx, src, s, 1)
+	best, err := bestRows(ctx, p.src, s, 1)
 	if err != nil {
 		return err
 	}
@@ -132,70 +150,69 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 		v, _ := b.Metrics.Get(r.Objective.Metric)
 		text := b.ID + " " + r.Objective.Metric + "=" + human.Number(v)
 		if len(r.Repeats()) > 0 {
-			text += ", the best single task; " + c.self + " results " + s.ID + " has the best means"
+			text += ", the best single task; " + p.self + " results " + s.ID + " has the best means"
 		}
-		c.field("best", text)
+		p.field("best", text)
 	}
-	c.showNotices(r)
-	if folder := src.folder(s.ID); folder != "" {
-		c.field("files", folderText(folder, s.Counts[task.Succeeded.String()] > 0))
+	for _, n := range noticeFields(r) {
+		p.field(n[0], n[1])
 	}
-	if err := c.runningNow(ctx, src, s); err != nil {
+	if folder := p.src.folder(s.ID); folder != "" {
+		p.field("files", folderText(folder, s.Counts[task.Succeeded.String()] > 0))
+	}
+	if err := p.running(ctx); err != nil {
 		return err
 	}
-	if err := c.waiting(ctx, src, s); err != nil {
+	if err := p.waiting(ctx); err != nil {
 		return err
 	}
-	if err := c.failures(ctx, src, s); err != nil {
+	if err := p.failures(ctx); err != nil {
 		return err
 	}
-	c.warnUnranked(s)
+	warnMetrics(p.terminal, s)
 	return nil
 }
 
 // describe prints the parameters of a space and its rules.
-func (c *command) describe(s *space.Space) {
+func (p *sweepReport) describe(s *space.Space) {
 	for _, line := range spaceLines(s) {
-		c.field("", line)
+		p.field("", line)
 	}
 }
 
 // runningShown is of how many running tasks a sweep's description has the newest metrics.
 const runningShown = 5
 
-// runningNow shows the newest metrics of running tasks, the first of them that have any.
-func (c *command) runningNow(ctx context.Context, src source, s api.Sweep) error {
+// running shows the newest metrics of running tasks, the first of them that have any.
+func (p *sweepReport) running(ctx context.Context) error {
+	s := p.sweep
 	if s.Counts[task.Running.String()] == 0 {
 		return nil
 	}
-	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Running},
+	page, err := p.src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Running},
 		Limit: runningShown})
 	for _, r := range page.Tasks {
 		if len(r.Metrics) > 0 {
-			c.field("running", r.ID+display.MetricsText(r.Metrics))
+			p.field("running", r.ID+display.MetricsText(r.Metrics))
 		}
 	}
 	return err
 }
 
 // waiting tells of tasks that only a worker can run which is not there, the first of them.
-func (c *command) waiting(ctx context.Context, src source, s api.Sweep) error {
+func (p *sweepReport) waiting(ctx context.Context) error {
+	s := p.sweep
 	if len(s.Record.Workers) == 0 {
 		return nil
 	}
-	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Pending}, Limit: 3})
+	page, err := p.src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Pending}, Limit: 3})
 	if err != nil {
 		return err
 	}
 	for _, r := range page.Tasks {
 		if r.Reason != "" {
-			c.field("", r.ID+" "+r.Reason)
+			p.field("", r.ID+" "+r.Reason)
 		}
 	}
 	return nil
-}
-
-// field prints one line of a description.
-func (c *command) field(name, value string) {
-	fmt.Fprintf(c.stdout, "%-10s  %s\n", name, cli.Visible(value))
 }

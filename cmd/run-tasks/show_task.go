@@ -15,26 +15,26 @@ import (
 
 // showTask shows a task with its attempts; as JSON also every number that its newest attempt
 // printed.
-func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index int64,
-	asJSON bool) error {
+func showTask(ctx context.Context, p *sweepReport, index int64, asJSON bool) error {
+	src, s := p.src, p.sweep
 	t, err := src.Task(ctx, s.ID, index)
 	if err != nil {
 		return err
 	}
 	g := inputsOf(s, t)
 	if asJSON {
-		return encode(c.stdout, shownTask{t, g})
+		return encode(p.stdout, shownTask{t, g})
 	}
-	c.field("task", t.Row.ID)
+	p.field("task", t.Row.ID)
 	state := stateText(s.Summary, t)
 	if state == task.Pending.String() {
 		text, err := ahead(ctx, src, s.Summary, task.ID{Sweep: s.ID, Index: index})
 		if err != nil {
 			return err
 		}
-		state += pick(len(text)+1, "", ": ") + text
+		state += human.Pick(len(text)+1, "", ": ") + text
 	}
-	c.field("state", state)
+	p.field("state", state)
 	waiting := t.Row.State == task.Pending.String() || t.Row.State == task.Claimed.String()
 	if waiting && s.Record.Recipe.Needs.GPUs.Count > 0 {
 		busy, err := busyGPUs(ctx, src)
@@ -42,33 +42,33 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 			return err
 		}
 		for _, text := range busy {
-			c.field("", text)
+			p.field("", text)
 		}
 	}
-	c.field("command", human.CommandLine(t.Row.Argv))
+	p.field("command", human.CommandLine(t.Row.Argv))
 	if len(g.shown) > 0 {
-		c.field("env", variables(g.shown))
+		p.field("env", variables(g.shown))
 	}
 	if f := g.File; f != nil {
-		c.field("file", f.String())
+		p.field("file", f.String())
 	}
 	if folder := src.folder(s.ID); folder != "" {
-		c.field("files", folderText(filepath.Join(folder, strconv.FormatInt(index, 10)), began(t)))
+		p.field("files", folderText(filepath.Join(folder, strconv.FormatInt(index, 10)), began(t)))
 	}
 	for _, m := range t.Row.Metrics {
-		c.field("metric", metricText(m))
+		p.field("metric", metricText(m))
 	}
 	for _, a := range t.Attempts {
 		text := attemptText(a)
 		if a.Attempt < t.Since {
 			text += "; its values do not count for later attempts"
 		}
-		c.field(fmt.Sprintf("attempt %d", a.Attempt), text)
+		p.field(fmt.Sprintf("attempt %d", a.Attempt), text)
 		if a.Thinned != nil {
-			c.field("", thinnedText(*a.Thinned))
+			p.field("", thinnedText(*a.Thinned))
 		}
 		for _, text := range a.Unmeasured {
-			c.field("", text)
+			p.field("", text)
 		}
 	}
 	return nil
@@ -104,10 +104,10 @@ func metricText(m metric.FinalValue) string {
 // all values".
 func thinnedText(t metric.Thinned) string {
 	text := fmt.Sprintf("%s of %s values are kept for curves, at even distances; metrics are of "+
-		"all values", thousands(int(t.Kept)), thousands(int(t.Samples)))
+		"all values", human.Thousands(int(t.Kept)), human.Thousands(int(t.Samples)))
 	if t.Ignored > 0 {
-		text += fmt.Sprintf(", but for %s of metrics after the first %s", thousands(int(t.Ignored)),
-			thousands(metric.MaxMetrics))
+		text += fmt.Sprintf(", but for %s of metrics after the first %s", human.Thousands(int(t.Ignored)),
+			human.Thousands(metric.MaxMetrics))
 	}
 	return text
 }
@@ -121,7 +121,7 @@ func attemptText(a api.Attempt) string {
 		text = fmt.Sprintf("%s on %s:%d", started, *a.Host, *a.Slot)
 	}
 	for i, g := range a.GPUs {
-		text += pick(i+1, " with ", ", ") + human.GPU(g.UUID)
+		text += human.Pick(i+1, " with ", ", ") + human.GPU(g.UUID)
 	}
 	if a.Resumed {
 		text += ", found outputs of an earlier attempt"

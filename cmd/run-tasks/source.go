@@ -64,7 +64,7 @@ type outputQuery struct {
 // open finds the sweeps that a command is about.
 func (c *command) open(ctx *cliv2.Context) (source, error) {
 	if locationOf(ctx) == inFolder {
-		c.nameFolder(ctx)
+		c.nameFolder(ctx.Bool("local"))
 		return c.openFolder(ctx.Context)
 	}
 	return c.dial(ctx)

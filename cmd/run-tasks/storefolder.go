@@ -7,6 +7,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/config"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/human"
 )
@@ -82,8 +83,8 @@ func (c *command) useNewStore(ctx *cliv2.Context) {
 	}
 	c.use(folder)
 	if ctx.String("store") == "" && local.HasStore(".") && !samePath(folder, ".") {
-		c.print([]string{"new sweeps of this project are kept in " + folder + "; `run-tasks --store . " +
-			"ls` lists those of the current folder"})
+		c.note("new sweeps of this project are kept in " + folder + "; `run-tasks --store . ls` " +
+			"lists those of the current folder")
 	}
 }
 
@@ -101,17 +102,10 @@ func hasProject(dir string) bool { return exists(filepath.Join(dir, definition.F
 // nearest returns the nearest folder, from the current one upwards, that has something, as a path
 // relative to the current folder; ".", if there is none. It does not look above the user's home.
 func nearest(has func(dir string) bool) string {
-	here, err := os.Getwd()
-	if err != nil {
-		return "."
-	}
-	home, _ := os.UserHomeDir()
-	for dir, path := here, "."; ; dir, path = filepath.Dir(dir), filepath.Join(path, "..") {
-		if has(path) {
-			return path
-		}
-		if dir == home || dir == filepath.Dir(dir) {
-			return "."
+	for dir := range config.Upward() {
+		if has(dir) {
+			return dir
 		}
 	}
+	return "."
 }

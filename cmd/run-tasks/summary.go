@@ -26,23 +26,30 @@ const (
 	earlierShown = 3
 )
 
-// summarize says how a sweep stands once it is idle, and returns the error that gives the exit
-// code.
-func (c *command) summarize(ctx context.Context, src source, id string, l display.Options,
-	interrupted bool) error {
+// sweepReport prints how a sweep stands.
+type sweepReport struct {
+	*terminal
+	src   source
+	sweep api.Sweep
+}
+
+// summarize prints how a sweep stands once it is idle, and returns the error that gives the exit
+// code. Earlier are the sweeps with the results that --missing left out of it.
+func summarize(ctx context.Context, t *terminal, src source, id string, l display.Options,
+	earlier []string, interrupted bool) error {
 	s, err := src.Sweep(ctx, id, true)
 	if err != nil {
 		return err
 	}
 	if !l.Quiet && !l.JSON {
-		if err := c.report(ctx, src, s); err != nil {
+		if err := (&sweepReport{t, src, s}).summary(ctx, earlier); err != nil {
 			return err
 		}
 	}
-	c.warnUnkept(s)
-	c.warnUnranked(s)
+	t.warn(unkeptWarnings(s)...)
+	warnMetrics(t, s)
 	if s.State == core.Paused {
-		fmt.Fprintln(c.stderr, pausedText(s.Summary, c.self))
+		fmt.Fprintln(t.stderr, pausedText(s.Summary, t.self))
 	}
 	switch {
 	case interrupted && s.State != core.Finished:
@@ -59,11 +66,11 @@ func pausedText(s core.Summary, self string) string {
 	if s.Reason != nil {
 		text += " (" + cli.Visible(*s.Reason) + ")"
 	}
-	return text + "; to continue: " + resumeCommand(s, self)
+	return text + "; to continue: " + resumeLine(s, self)
 }
 
-// resumeCommand is the command that lets a paused sweep go on.
-func resumeCommand(s core.Summary, self string) string {
+// resumeLine is the command that lets a paused sweep go on.
+func resumeLine(s core.Summary, self string) string {
 	text := self + " resume " + s.ID
 	if s.Reason != nil && strings.HasPrefix(*s.Reason, core.FailedAlike) {
 		text += " --keep-going"
@@ -71,47 +78,51 @@ func resumeCommand(s core.Summary, self string) string {
 	return text
 }
 
-// report prints counts, the best tasks, what failed, and where the files are.
-func (c *command) report(ctx context.Context, src source, s api.Sweep) error {
-	fmt.Fprintf(c.stdout, "\n%s: %s\n", s.ID, outcomeText(s.Summary))
-	if err := c.best(ctx, src, s); err != nil {
+// summary prints counts, the best tasks, what failed, and where the files are.
+func (p *sweepReport) summary(ctx context.Context, earlier []string) error {
+	s := p.sweep
+	fmt.Fprintf(p.stdout, "\n%s: %s\n", s.ID, outcomeText(s.Summary))
+	if err := p.best(ctx); err != nil {
 		return err
 	}
-	if err := c.failures(ctx, src, s); err != nil {
+	if err := p.failures(ctx); err != nil {
 		return err
 	}
 	if s.Checks != nil && len(s.Checks.Revisions) > 1 {
-		fmt.Fprintf(c.stdout, "\nattempts ran %d revisions of the project: compare them with the "+
+		fmt.Fprintf(p.stdout, "\nattempts ran %d revisions of the project: compare them with the "+
 			"column revision\n", len(s.Checks.Revisions))
 	}
-	if done, _ := display.Tally(s.Summary); done > 0 {
-		files := "files: on the workers"
-		if m, ok := src.(*remote); ok && m.cluster != nil {
-			files = "files: " + c.self + " fetch " + s.ID
-		}
-		if folder := src.folder(s.ID); folder != "" {
-			files = "files: " + folder + string(filepath.Separator)
-		}
-		fmt.Fprintf(c.stdout, "\n%s\nall results: %s results %s\n", files, c.self, s.ID)
-		c.earlierResults()
-		if s.Record.CommandLine && len(s.Record.Recipe.Metrics) == 0 &&
-			s.Counts[task.Succeeded.String()] > 1 {
-			fmt.Fprintf(c.stdout, "to rank by a value that tasks print:\n    %s\n",
-				rereadExample(c.self, s.ID))
-		}
+	if done, _ := display.Tally(s.Summary); done == 0 {
+		return nil
+	}
+	files := "files: on the workers"
+	if m, ok := p.src.(*remote); ok && m.cluster != nil {
+		files = "files: " + p.self + " fetch " + s.ID
+	}
+	if folder := p.src.folder(s.ID); folder != "" {
+		files = "files: " + folder + string(filepath.Separator)
+	}
+	fmt.Fprintf(p.stdout, "\n%s\nall results: %s results %s\n", files, p.self, s.ID)
+	for _, line := range earlierResults(earlier, p.self) {
+		fmt.Fprintln(p.stdout, line)
+	}
+	if s.Record.CommandLine && len(s.Record.Recipe.Metrics) == 0 &&
+		s.Counts[task.Succeeded.String()] > 1 {
+		fmt.Fprintf(p.stdout, "to rank by a value that tasks print:\n    %s\n",
+			rereadExample(p.self, s.ID))
 	}
 	return nil
 }
 
-// earlierResults says where the combinations are that --missing left out of a sweep.
-func (c *command) earlierResults() {
-	for i, id := range c.succeeded {
+// earlierResults say where the combinations are that --missing left out of a sweep.
+func earlierResults(sweeps []string, self string) (lines []string) {
+	for i, id := range sweeps {
 		if i == earlierShown {
-			fmt.Fprintf(c.stdout, "and of %d older sweeps\n", len(c.succeeded)-i)
-			return
+			return append(lines, fmt.Sprintf("and of %d older sweeps", len(sweeps)-i))
 		}
-		fmt.Fprintf(c.stdout, "earlier results: %s results %s\n", c.self, id)
+		lines = append(lines, fmt.Sprintf("earlier results: %s results %s", self, id))
 	}
+	return lines
 }
 
 // outcomeText is "24 tasks: 23 succeeded, 1 failed, in 38.2s".
@@ -122,7 +133,7 @@ func outcomeText(s core.Summary) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
-	text := plural(s.Total, "task") + ": " + strings.Join(parts, ", ")
+	text := human.Plural(s.Total, "task") + ": " + strings.Join(parts, ", ")
 	if s.Ended != nil {
 		text += ", in " + tookText(s)
 	}
@@ -148,12 +159,13 @@ func tookText(s core.Summary) string {
 	return text + " (" + human.Duration(whole.Seconds()) + " elapsed)"
 }
 
-func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
-	if shown, err := c.bestGroups(ctx, src, s); shown || err != nil {
+// best prints the first of the ranking: combinations, or single tasks.
+func (p *sweepReport) best(ctx context.Context) error {
+	if shown, err := p.bestGroups(ctx); shown || err != nil {
 		return err
 	}
-	o := s.Record.Objective
-	rows, err := bestRows(ctx, src, s, bestShown)
+	s, o := p.sweep, p.sweep.Record.Objective
+	rows, err := bestRows(ctx, p.src, s, bestShown)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -161,8 +173,8 @@ func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
 	if s.Counts[task.Succeeded.String()] > int64(len(rows)) {
 		title = fmt.Sprintf("best %d by %s (%s)", len(rows), o.Metric, o)
 	}
-	fmt.Fprintln(c.stdout, "\n"+cli.Visible(title))
-	return table.WriteText(c.stdout, rows, tableOptions(c.stdout, s))
+	fmt.Fprintln(p.stdout, "\n"+cli.Visible(title))
+	return table.WriteText(p.stdout, rows, tableOptions(p.stdout, s))
 }
 
 // bestRows are the first tasks of the ranking so far.

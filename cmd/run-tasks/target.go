@@ -14,27 +14,21 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
-// openSweep opens the source of a command and finds the sweep that it is about: the newest unless
-// named.
-func (c *command) openSweep(ctx *cliv2.Context, id string, checks bool) (source, api.Sweep, error) {
-	src, err := c.open(ctx)
-	if err != nil {
-		return nil, api.Sweep{}, err
+// findSweep finds the sweep that a command is about: the newest unless named. If it is unknown,
+// warnings of the master say what may be missing.
+func findSweep(ctx context.Context, t *terminal, src source, name string, checks bool) (api.Sweep,
+	error) {
+	s, err := sweepOf(ctx, src, name, checks)
+	// one that is silent is not asked again
+	if _, answered := errors.AsType[*api.Error](err); answered {
+		t.warn(healthWarnings(ctx, src)...)
 	}
-	s, err := sweepOf(ctx.Context, src, id, checks)
-	if err != nil {
-		// one that is silent is not asked again
-		if _, answered := errors.AsType[*api.Error](err); answered {
-			c.warnMissing(ctx.Context, src)
-		}
-		_ = src.close() // the sweep is what was asked for
-		return nil, s, err
-	}
-	return src, s, nil
+	return s, err
 }
 
 // numbered is what the id of a sweep looks like, and no name of a definition.
@@ -85,6 +79,15 @@ func parseTarget(text string) (target, error) {
 	return target{id.Sweep, id.Index, true}, nil
 }
 
+// readTarget reads the only argument of a command.
+func readTarget(ctx *cliv2.Context) (target, error) {
+	arg, err := argument(ctx)
+	if err != nil {
+		return target{}, err
+	}
+	return parseTarget(arg)
+}
+
 // row reads how one task stands.
 func row(ctx context.Context, q queries, id task.ID) (table.Row, error) {
 	page, err := q.Tasks(ctx, id.Sweep, api.Query{After: strconv.FormatInt(id.Index, 10), Limit: 1})
@@ -98,31 +101,26 @@ func row(ctx context.Context, q queries, id task.ID) (table.Row, error) {
 	return page.Tasks[0], nil
 }
 
-// openTask opens the source of a command about one task, whose sweep needs no index when it has no
-// other. Example is the command as hints show it.
-func (c *command) openTask(ctx *cliv2.Context, arg, example string) (src source, s api.Sweep,
-	t api.Task, err error) {
+// findTask finds the task that a command is about. Its sweep needs no index if it has only one
+// task. Example is the command as hints show it.
+func findTask(ctx context.Context, t *terminal, src source, arg, example string) (s api.Sweep,
+	of api.Task, err error) {
 	at, err := parseTarget(arg)
 	if err != nil {
-		return nil, s, t, err
+		return s, of, err
 	}
-	if src, s, err = c.openSweep(ctx, at.sweep, false); err != nil {
-		return nil, s, t, err
+	if s, err = findSweep(ctx, t, src, at.sweep, false); err != nil {
+		return s, of, err
 	}
 	switch {
 	case !at.isTask && s.Total > 1:
-		err = cli.Wrong(fmt.Sprintf("%s %s %s/0, for example", c.self, example, s.ID),
-			"%s has %s: name one", s.ID, plural(s.Total, "task"))
+		return s, of, cli.Wrong(fmt.Sprintf("%s %s %s/0, for example", t.self, example, s.ID),
+			"%s has %s: name one", s.ID, human.Plural(s.Total, "task"))
 	case !at.isTask:
 		at.index = s.Record.Ranges.At(0)
-		fallthrough
-	default:
-		t, err = src.Task(ctx.Context, s.ID, at.index)
 	}
-	if err != nil {
-		_ = src.close() // the task is what was asked for
-	}
-	return src, s, t, err
+	of, err = src.Task(ctx, s.ID, at.index)
+	return s, of, err
 }
 
 // hasAttempt refuses an attempt that a task does not have; 0 is the newest, whatever its number.

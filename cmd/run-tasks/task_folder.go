@@ -12,6 +12,7 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
 )
@@ -140,7 +141,7 @@ func describe(p *folder.Plan) (lines []string) {
 func shownPart(p folder.Part) string {
 	switch {
 	case !p.Folder:
-		return p.Path + " (" + size(p.Bytes) + ")"
+		return p.Path + " (" + human.Size(p.Bytes) + ")"
 	case p.Partly && p.Path == "":
 		return amount(p.Amount) + " of the project's folder"
 	case p.Partly:
@@ -152,5 +153,5 @@ func shownPart(p folder.Part) string {
 }
 
 func amount(a folder.Amount) string {
-	return thousands(a.Files) + pick(a.Files, " file, ", " files, ") + size(a.Bytes)
+	return human.Thousands(a.Files) + human.Pick(a.Files, " file, ", " files, ") + human.Size(a.Bytes)
 }

@@ -212,7 +212,7 @@ func TestTerminalSaysThatItWaitsForTheHost(t *testing.T) {
 	defer silent.Close()
 	term, dir := openTerminal(t, 80), t.TempDir()
 	config := "hosts: [\"anna@" + silent.Addr().String() + "\"]\nmaster: 1\nname: c\n"
-	if err := os.WriteFile(filepath.Join(dir, "config.yml"), []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "cluster.yml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, "ls")

@@ -2,10 +2,10 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -19,55 +19,99 @@ import (
 	"mlframework/sweep/space"
 )
 
-// testMetrics is `run-tasks test-metrics NAME [SWEEP/INDEX | < FILE]`: which metrics would be
-// picked from the output of an attempt.
-func (c *command) testMetrics(ctx *cliv2.Context) error {
-	name, of := ctx.Args().Get(0), ctx.Args().Get(1)
-	switch {
-	case ctx.NArg() > 2:
-		return stray(ctx.Args().Get(2))
-	case name == "":
-		return cli.Wrong("run-tasks test-metrics NAME SWEEP/INDEX, or < FILE",
-			"missing argument: NAME")
-	}
-	dir := projectFolder(ctx)
-	var src source
-	var t api.Task
-	if of != "" {
-		var s api.Sweep
-		var err error
-		if src, s, t, err = c.openTask(ctx, of, "test-metrics "+name); err != nil {
+func testMetricsCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "test-metrics", ArgsUsage: "NAME [SWEEP/INDEX | < FILE]",
+		Usage:  "try metric patterns on the output of a task",
+		Action: testMetricsAction(c), Flags: append(locationFlags(), flagProject(), flagJSON()),
+		Description: `Shows which metrics the patterns in the current tasks.yml extract. For a task,
+they search standard output and standard error of the attempts that count for
+its results.
+
+EXAMPLES:
+   run-tasks test-metrics run_training run_training-1/7
+   # any text
+   run-tasks test-metrics run_training < train.log`}
+}
+
+// testMetricsAction makes the action of `run-tasks test-metrics`, which needs no sweeps where it
+// reads standard input.
+func testMetricsAction(c *command) cliv2.ActionFunc {
+	return func(ctx *cliv2.Context) error {
+		o, err := readTestMetricsOptions(ctx)
+		if err != nil {
+			return err
+		}
+		if o.task == "" {
+			return o.run(ctx.Context, nil, &c.terminal)
+		}
+		src, err := c.open(ctx)
+		if err != nil {
 			return err
 		}
 		defer src.close()
-		if _, none := os.Stat(s.Project); none == nil && !ctx.IsSet("d") {
-			dir = s.Project
+		return o.run(ctx.Context, src, &c.terminal)
+	}
+}
+
+// testMetricsOptions are the options of `run-tasks test-metrics`.
+type testMetricsOptions struct {
+	definition string
+	task       string // "": standard input is searched
+	dir        string // of the project
+	given      bool   // the project is named
+	json       bool
+}
+
+func readTestMetricsOptions(ctx *cliv2.Context) (o testMetricsOptions, err error) {
+	o = testMetricsOptions{definition: ctx.Args().Get(0), task: ctx.Args().Get(1),
+		dir: projectFolder(ctx), given: ctx.IsSet("d"), json: ctx.Bool("json")}
+	switch {
+	case ctx.NArg() > 2:
+		return o, stray(ctx.Args().Get(2))
+	case o.definition == "":
+		return o, cli.Wrong("run-tasks test-metrics NAME SWEEP/INDEX, or < FILE",
+			"missing argument: NAME")
+	}
+	return o, nil
+}
+
+// run prints which metrics would be picked from the output of a task, or without a source from
+// standard input.
+func (o testMetricsOptions) run(ctx context.Context, src source, t *terminal) error {
+	var of api.Task
+	if src != nil {
+		var s api.Sweep
+		var err error
+		if s, of, err = findTask(ctx, t, src, o.task, "test-metrics "+o.definition); err != nil {
+			return err
+		}
+		if !o.given && exists(s.Project) {
+			o.dir = s.Project
 		}
 	}
-	p, err := c.readProject(dir, name, space.Change{})
+	p, err := readProject(o.dir, o.definition, space.Change{})
 	if err != nil {
 		return err
 	}
-	try, err := c.newMetricTest(p.record(""), ctx.Bool("json"))
+	try, err := newMetricTest(t, p.record(""), o.json)
 	if err != nil {
 		return err
 	}
+	defer try.close()
 	if src == nil {
-		err = try.scan("", func(w io.Writer) error { _, err := io.Copy(w, c.stdin); return err })
+		err = try.scan("", func(w io.Writer) error { _, err := io.Copy(w, t.stdin); return err })
 	} else {
-		err = try.task(ctx.Context, src, t)
+		err = try.task(ctx, src, of)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		try.print()
 	}
-	try.print()
-	try.close()
-	return nil
+	return err
 }
 
 // metricTest is the metrics of a definition, tried on output that is there.
 type metricTest struct {
-	c      *command
+	*terminal
 	record core.Record
 	rules  *metric.Rules
 	json   bool // every sample is printed as it is found
@@ -76,11 +120,10 @@ type metricTest struct {
 	unread []string            // what matched and is no number, in words
 }
 
-func (c *command) newMetricTest(r core.Record, json bool) (*metricTest, error) {
+func newMetricTest(t *terminal, r core.Record, json bool) (*metricTest, error) {
 	rules, err := metric.Compile(r.Recipe.Metrics)
-	return &metricTest{c: c, record: r, rules: rules, json: json,
-			series: metric.Series{Rules: rules}},
-		err
+	return &metricTest{terminal: t, record: r, rules: rules, json: json,
+		series: metric.Series{Rules: rules}}, err
 }
 
 // close ends the reading of files.
@@ -116,11 +159,11 @@ func (t *metricTest) print() {
 		t.table()
 	}
 	for _, line := range t.unread {
-		fmt.Fprintln(t.c.stderr, line)
+		fmt.Fprintln(t.stderr, line)
 	}
 	o := t.record.Objective
 	if v, ok := t.final().Get(o.Metric); !o.IsZero() && (!ok || math.IsNaN(v)) {
-		fmt.Fprintf(t.c.stderr, "WARNING: no number for the objective, %s\n", cli.Visible(o.Metric))
+		t.warn("no number for the objective, " + o.Metric)
 	}
 }
 
@@ -143,5 +186,5 @@ func (t *metricTest) table() {
 		source := cmp.Or(from[m.Name], "JSON line")
 		out.Add(m.Name, human.Number(m.Value), step, fmt.Sprint(t.count(m.Name)), source)
 	}
-	_ = out.Write(t.c.stdout)
+	_ = out.Write(t.stdout)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -24,8 +23,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-func (c *command) waitCommand() *cliv2.Command {
-	return &cliv2.Command{Name: "wait", ArgsUsage: "[SWEEP...]", Action: c.wait,
+func waitCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "wait", ArgsUsage: "[SWEEP...]", Action: onSource(c, readWaitOptions),
 		Usage: "wait until sweeps have ended",
 		Flags: append(locationFlags(),
 			cli.Switch("any", "return as soon as one of them has ended"),
@@ -45,11 +44,9 @@ EXAMPLES:
 
 // waitOptions are the options of `run-tasks wait`.
 type waitOptions struct {
-	sweeps  []string // ids, or names of definitions; "": the newest
-	any     bool     // the first sweep that ends is enough
-	timeout time.Duration
-	report  time.Duration // how often it says what it waits for; 0: never
-	self    string        // how hints begin
+	sweeps  []string      // ids, or names of definitions; "": the newest
+	any     bool          // the first sweep that ends is enough
+	timeout time.Duration // 0: no limit
 }
 
 // reportWait is how often a person is told what is waited for.
@@ -83,41 +80,23 @@ func readWaitOptions(ctx *cliv2.Context) (o waitOptions, err error) {
 	return o, nil
 }
 
-// wait is `run-tasks wait`.
-func (c *command) wait(ctx *cliv2.Context) error {
-	o, err := readWaitOptions(ctx)
-	if err != nil {
-		return err
-	}
-	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
-	defer stop()
-	c.waitsForMaster = true
-	src, err := c.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer src.close()
-	o.self = c.self
-	if term.IsTerminal(int(c.stderr.Fd())) {
-		o.report = reportWait
-	}
-	return o.run(work, src, c.stdout, c.messages)
-}
-
 // Why waiting ends before all sweeps have ended.
 var (
 	errTimeUp   = errors.New("the time is up")
 	errOneEnded = errors.New("one sweep has ended") // with --any
 )
 
-// run waits for the sweeps of a source. It prints how they ended to out, and all else to messages.
-func (o waitOptions) run(ctx context.Context, src source, out, messages io.Writer) error {
+// run waits for the sweeps of a source.
+func (o waitOptions) run(ctx context.Context, src source, t *terminal) error {
+	ctx, stop := cli.Interrupts(ctx, func() { os.Exit(cli.Interrupted) })
+	defer stop()
+	waitForMaster(src)
 	if o.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, errTimeUp)
 		defer cancel()
 	}
-	w := &waiter{waitOptions: o, out: out, messages: messages}
+	w := &waiter{waitOptions: o, terminal: t}
 	err := w.find(ctx, src)
 	if err == nil {
 		err = w.awaitAll(ctx, src)
@@ -137,7 +116,7 @@ func (o waitOptions) run(ctx context.Context, src source, out, messages io.Write
 // waiter is what `run-tasks wait` knows while it waits.
 type waiter struct {
 	waitOptions
-	out, messages io.Writer
+	*terminal
 
 	mu    sync.Mutex
 	open  []core.Summary // the sweeps that have not ended, as they were last seen
@@ -174,7 +153,7 @@ func (w *waiter) awaitAll(ctx context.Context, src source) error {
 	}
 	reporting, stop := context.WithCancel(ctx)
 	var reporter sync.WaitGroup
-	if w.report > 0 && len(w.open) > 0 {
+	if len(w.open) > 0 && term.IsTerminal(int(w.stderr.Fd())) {
 		reporter.Go(func() { w.reportEvery(reporting) })
 	}
 	err := group.Wait()
@@ -234,7 +213,7 @@ func (w *waiter) end(s core.Summary) error {
 	}
 	at := w.index(s.ID)
 	w.open = slices.Delete(w.open, at, at+1)
-	if _, err := fmt.Fprintf(w.out, "%s %s: %s\n", s.ID, s.State, outcomeText(s)); err != nil {
+	if _, err := fmt.Fprintf(w.stdout, "%s %s: %s\n", s.ID, s.State, outcomeText(s)); err != nil {
 		return err
 	}
 	if s.State == core.Paused {
@@ -251,7 +230,7 @@ func (w *waiter) reportEvery(ctx context.Context) {
 	for ctx.Err() == nil {
 		fmt.Fprintln(w.messages, w.text())
 		select {
-		case <-time.After(w.report):
+		case <-time.After(reportWait):
 		case <-ctx.Done():
 		}
 	}

@@ -16,38 +16,38 @@ import (
 )
 
 // workersCommand is `run-tasks workers`: a master's workers, or a change of one.
-func (c *command) workersCommand() *cliv2.Command {
+func workersCommand(c *command) *cliv2.Command {
 	flags := func(more ...cliv2.Flag) []cliv2.Flag {
 		return append(append(locationFlags(), flagJSON()), more...)
 	}
 	return &cliv2.Command{Name: "workers", Usage: "list the workers of a master, or manage one",
-		Flags: flags(), Action: c.listWorkers,
+		Flags: flags(), Action: onMaster(c, listWorkers),
 		Description: `EXAMPLES:
    run-tasks workers
    # let gpu2 finish its tasks and start no new ones
    run-tasks workers drain gpu2`,
 		Subcommands: []*cliv2.Command{
-			{Name: "show", ArgsUsage: "WORKER", Flags: flags(), Action: c.showWorker,
+			{Name: "show", ArgsUsage: "WORKER", Flags: flags(), Action: onMaster(c, showWorker),
 				Usage: "show what a worker runs, and its GPUs",
 				Description: `EXAMPLES:
    run-tasks workers show gpu2`},
-			{Name: "drain", ArgsUsage: "WORKER", Flags: flags(), Action: c.changeWorker(drain),
+			{Name: "drain", ArgsUsage: "WORKER", Flags: flags(), Action: onMaster(c, changeWorker(drain)),
 				Usage: "stop giving tasks to a worker",
 				Description: `Running tasks finish.
 
 EXAMPLES:
    run-tasks workers drain gpu2`},
-			{Name: "resume", ArgsUsage: "WORKER", Flags: flags(), Action: c.changeWorker(undrain),
+			{Name: "resume", ArgsUsage: "WORKER", Flags: flags(), Action: onMaster(c, changeWorker(undrain)),
 				Usage: "give tasks to a drained worker again",
 				Description: `EXAMPLES:
    run-tasks workers resume gpu2`},
-			{Name: "slots", ArgsUsage: "WORKER N", Flags: flags(), Action: c.resizeWorker,
+			{Name: "slots", ArgsUsage: "WORKER N", Flags: flags(), Action: resizeWorker(c),
 				Usage: "set how many tasks a worker runs at a time",
 				Description: `N is the number of slots; 0 restores the number that the worker started with.
 
 EXAMPLES:
    run-tasks workers slots gpu2 4`},
-			{Name: "restart", ArgsUsage: "WORKER", Action: c.changeWorker(restart),
+			{Name: "restart", ArgsUsage: "WORKER", Action: onMaster(c, changeWorker(restart)),
 				Usage: "restart a worker once its tasks have finished",
 				Description: `The worker exits, and its supervisor, such as the restart policy of its
 container, starts it again.
@@ -58,7 +58,7 @@ EXAMPLES:
    run-tasks workers restart gpu2 --now`,
 				Flags: flags(cli.Switch("now",
 					"stop its tasks; they run again, and it does not count as a failure"))},
-			{Name: "forget", ArgsUsage: "WORKER", Flags: flags(), Action: c.forgetWorker,
+			{Name: "forget", ArgsUsage: "WORKER", Flags: flags(), Action: onMaster(c, forgetWorker),
 				Usage: "remove a worker that does not come back",
 				Description: `Removes its name and its queue. Tasks that wait for it are cancelled.
 
@@ -82,49 +82,31 @@ func restart(ctx *cliv2.Context, m *remote, worker string) (core.Worker, error) 
 	return m.Restart(ctx.Context, worker, ctx.Bool("now"))
 }
 
-// withMaster runs do with the master that a command line names. Sweeps of this folder have none.
-func (c *command) withMaster(ctx *cliv2.Context, do func(*remote) error) error {
-	if locationOf(ctx) == inFolder {
-		name := strings.TrimPrefix(ctx.Command.HelpName, "run-tasks ")
-		what, _, _ := strings.Cut(name, " ")
-		remedy := "infrainit sets up a cluster and writes config.yml; " +
-			"or name a master: run-tasks --master SOCKET " + name
-		return cli.Wrong(remedy, "sweeps on this machine have no %s", what)
-	}
-	m, err := c.dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer m.close()
-	return do(m)
-}
+// masterAction is what a command does with a master and its arguments.
+type masterAction func(ctx *cliv2.Context, m *remote, t *terminal, args []string) error
 
-func (c *command) listWorkers(ctx *cliv2.Context) error {
-	return c.withMaster(ctx, func(m *remote) error {
-		all, err := m.Workers(ctx.Context)
+// onMaster makes the action of a command about the master that the command line selects. Sweeps of
+// this machine have none.
+func onMaster(c *command, do masterAction) cliv2.ActionFunc {
+	return func(ctx *cliv2.Context) error {
+		args, err := arguments(ctx)
 		if err != nil {
 			return err
 		}
-		return c.printWorkers(all, ctx.Bool("json"))
-	})
-}
-
-func (c *command) showWorker(ctx *cliv2.Context) error {
-	args, err := arguments(ctx)
-	if err != nil {
-		return err
-	}
-	return c.withMaster(ctx, func(m *remote) error {
-		all, err := m.Workers(ctx.Context)
+		if locationOf(ctx) == inFolder {
+			name := strings.TrimPrefix(ctx.Command.HelpName, "run-tasks ")
+			what, _, _ := strings.Cut(name, " ")
+			remedy := "infrainit sets up a cluster and writes cluster.yml; " +
+				"or name a master: run-tasks --master SOCKET " + name
+			return cli.Wrong(remedy, "sweeps on this machine have no %s", what)
+		}
+		m, err := c.dial(ctx)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(all, func(w core.Worker) bool { return w.Name == args[0] })
-		if i < 0 {
-			return cli.Wrong("run-tasks workers lists them", "there is no worker %s", args[0])
-		}
-		return c.printWorker(all[i], ctx.Bool("json"))
-	})
+		defer m.close()
+		return do(ctx, m, &c.terminal, args)
+	}
 }
 
 // arguments returns the positional arguments, which must be as many as the command's usage names.
@@ -140,126 +122,140 @@ func arguments(ctx *cliv2.Context) ([]string, error) {
 	return args, nil
 }
 
-// changeWorker is a command that changes a worker and shows how it is then.
-func (c *command) changeWorker(change workerChange) cliv2.ActionFunc {
+// listWorkers is `run-tasks workers`.
+func listWorkers(ctx *cliv2.Context, m *remote, t *terminal, _ []string) error {
+	all, err := m.Workers(ctx.Context)
+	if err != nil {
+		return err
+	}
+	return printWorkers(t, all, ctx.Bool("json"))
+}
+
+// showWorker is `run-tasks workers show`.
+func showWorker(ctx *cliv2.Context, m *remote, t *terminal, args []string) error {
+	all, err := m.Workers(ctx.Context)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(w core.Worker) bool { return w.Name == args[0] })
+	if i < 0 {
+		return cli.Wrong("run-tasks workers lists them", "there is no worker %s", args[0])
+	}
+	return printWorker(t, all[i], ctx.Bool("json"))
+}
+
+// changeWorker changes a worker and shows how it is then.
+func changeWorker(change workerChange) masterAction {
+	return func(ctx *cliv2.Context, m *remote, t *terminal, args []string) error {
+		w, err := change(ctx, m, args[0])
+		if err != nil {
+			return err
+		}
+		return printWorkers(t, []core.Worker{w}, ctx.Bool("json"))
+	}
+}
+
+// resizeWorker makes the action of `run-tasks workers slots`.
+func resizeWorker(c *command) cliv2.ActionFunc {
 	return func(ctx *cliv2.Context) error {
 		args, err := arguments(ctx)
 		if err != nil {
 			return err
 		}
-		return c.withMaster(ctx, func(m *remote) error {
-			w, err := change(ctx, m, args[0])
-			if err != nil {
-				return err
-			}
-			return c.printWorkers([]core.Worker{w}, ctx.Bool("json"))
-		})
+		slots, err := strconv.Atoi(args[1])
+		if err != nil || slots < 0 {
+			return cli.Wrong("0 is what the worker was started with",
+				"invalid number of slots %q", args[1])
+		}
+		return onMaster(c, changeWorker(func(ctx *cliv2.Context, m *remote,
+			worker string) (core.Worker, error) {
+			return m.Resize(ctx.Context, worker, slots)
+		}))(ctx)
 	}
 }
 
-func (c *command) resizeWorker(ctx *cliv2.Context) error {
-	args, err := arguments(ctx)
-	if err != nil {
+// forgetWorker is `run-tasks workers forget`.
+func forgetWorker(ctx *cliv2.Context, m *remote, t *terminal, args []string) error {
+	if err := m.Forget(ctx.Context, args[0]); err != nil {
 		return err
 	}
-	slots, err := strconv.Atoi(args[1])
-	if err != nil || slots < 0 {
-		return cli.Wrong("0 is what the worker was started with", "invalid number of slots %q",
-			args[1])
+	if ctx.Bool("json") {
+		return encode(t.stdout, map[string]string{"forgot": args[0]})
 	}
-	resize := func(ctx *cliv2.Context, m *remote, worker string) (core.Worker, error) {
-		return m.Resize(ctx.Context, worker, slots)
-	}
-	return c.changeWorker(resize)(ctx)
+	fmt.Fprintln(t.stdout, "forgot "+args[0])
+	return nil
 }
 
-func (c *command) forgetWorker(ctx *cliv2.Context) error {
-	args, err := arguments(ctx)
-	if err != nil {
-		return err
-	}
-	return c.withMaster(ctx, func(m *remote) error {
-		if err := m.Forget(ctx.Context, args[0]); err != nil {
-			return err
-		}
-		if ctx.Bool("json") {
-			return encode(c.stdout, map[string]string{"forgot": args[0]})
-		}
-		fmt.Fprintln(c.stdout, "forgot "+args[0])
-		return nil
-	})
-}
-
-func (c *command) printWorkers(all []core.Worker, asJSON bool) error {
+func printWorkers(t *terminal, all []core.Worker, asJSON bool) error {
 	if asJSON {
 		for _, w := range all {
-			if err := encode(c.stdout, w); err != nil {
+			if err := encode(t.stdout, w); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(c.stdout, "the master has no workers")
+		fmt.Fprintln(t.stdout, "the master has no workers")
 		return nil
 	}
-	t := cli.NewTable("WORKER", "HOST", "STATE", "SLOTS", "GPUS", "RUNNING", "WAITING", "CPU",
+	table := cli.NewTable("WORKER", "HOST", "STATE", "SLOTS", "GPUS", "RUNNING", "WAITING", "CPU",
 		"SEEN", "")
 	var kept []string
 	for _, w := range all {
-		t.Add(w.Name, w.Host, w.State, site.Slots(w), site.GPUs(w), strconv.Itoa(len(w.Running)),
+		table.Add(w.Name, w.Host, w.State, site.Slots(w), site.GPUs(w), strconv.Itoa(len(w.Running)),
 			strconv.Itoa(w.Waiting), busyCores(w), seenText(w), workerNote(w))
 		kept = append(kept, site.GPUsKept(w)...)
 	}
-	t.OmitEmpty("GPUS")
-	if err := t.Write(c.stdout); err != nil {
+	table.OmitEmpty("GPUS")
+	if err := table.Write(t.stdout); err != nil {
 		return err
 	}
 	for _, line := range kept {
-		fmt.Fprintln(c.stdout, cli.Visible(line))
+		fmt.Fprintln(t.stdout, cli.Visible(line))
 	}
 	return nil
 }
 
 // printWorker shows one worker: how it is, what it runs, and its GPUs.
-func (c *command) printWorker(w core.Worker, asJSON bool) error {
+func printWorker(t *terminal, w core.Worker, asJSON bool) error {
 	if asJSON {
-		return encode(c.stdout, w)
+		return encode(t.stdout, w)
 	}
 	state := w.State
 	if note := workerNote(w); note != "" {
 		state += ": " + note
 	}
-	c.field("worker", w.Name)
-	c.field("host", w.Host)
-	c.field("state", state)
-	c.field("slots", fmt.Sprintf("%s, %d running, %d waiting", site.Slots(w), len(w.Running),
+	t.field("worker", w.Name)
+	t.field("host", w.Host)
+	t.field("state", state)
+	t.field("slots", fmt.Sprintf("%s, %d running, %d waiting", site.Slots(w), len(w.Running),
 		w.Waiting))
 	if cpu := busyCores(w); cpu != "" {
-		c.field("cpu", cpu)
+		t.field("cpu", cpu)
 	}
 	if seen := seenText(w); seen != "" {
-		c.field("seen", seen)
+		t.field("seen", seen)
 	}
 	if w.Program != "" {
-		c.field("version", w.Program)
+		t.field("version", w.Program)
 	}
 	if w.Image != nil {
-		c.field("image", *w.Image)
+		t.field("image", *w.Image)
 	}
 	for _, b := range w.Running {
-		c.field("running", fmt.Sprintf("%s in slot %d since %s", task.ID{Sweep: b.Sweep,
+		t.field("running", fmt.Sprintf("%s in slot %d since %s", task.ID{Sweep: b.Sweep,
 			Index: b.Index}, b.Slot, b.Started.In(timeZone()).Format(zoned)))
 	}
 	if gpus := site.GPUs(w); gpus != "" {
-		c.field("gpus", gpus+" given to tasks")
-		fmt.Fprintln(c.stdout)
-		if err := site.WorkerGPUs(w).Write(c.stdout); err != nil {
+		t.field("gpus", gpus+" given to tasks")
+		fmt.Fprintln(t.stdout)
+		if err := site.WorkerGPUs(w).Write(t.stdout); err != nil {
 			return err
 		}
 	}
 	for _, line := range site.GPUsKept(w) {
-		fmt.Fprintln(c.stdout, cli.Visible(line))
+		fmt.Fprintln(t.stdout, cli.Visible(line))
 	}
 	return nil
 }

@@ -13,14 +13,14 @@ import (
 )
 
 // printed returns what a command writes to its standard output.
-func printed(t *testing.T, print func(*command) error) string {
+func printed(t *testing.T, print func(*terminal) error) string {
 	t.Helper()
 	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := print(&command{stdout: f}); err != nil {
+	if err := print(&terminal{stdout: f}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(f.Name())
@@ -53,8 +53,8 @@ func TestWorkersWithGPUs(t *testing.T) {
 	plain, away := withGPUs(), withGPUs()
 	plain.Name, plain.GPUs = "gpu3", nil
 	away.Name, away.State, away.Running, away.Load = "gpu4", core.WorkerAway, nil, nil
-	got := printed(t, func(c *command) error {
-		return c.printWorkers([]core.Worker{withGPUs(), plain, away}, false)
+	got := printed(t, func(c *terminal) error {
+		return printWorkers(c, []core.Worker{withGPUs(), plain, away}, false)
 	})
 	want := `WORKER  HOST  STATE  SLOTS  GPUS       RUNNING  WAITING  CPU  SEEN
 gpu2    gpu2  ready  4      1.33 of 4  1        1        50%  10:00:00
@@ -65,8 +65,8 @@ gpu2: MIG-00112233 is not given to tasks: busy: ben, python\n (pid 411), 6.0 GB
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	got = printed(t, func(c *command) error {
-		return c.printWorkers([]core.Worker{plain}, false)
+	got = printed(t, func(c *terminal) error {
+		return printWorkers(c, []core.Worker{plain}, false)
 	})
 	want = `WORKER  HOST  STATE  SLOTS  RUNNING  WAITING  CPU  SEEN
 gpu3    gpu2  ready  4      1        1        50%  10:00:00
@@ -82,9 +82,9 @@ func TestWorkerThatCannotListItsGPUs(t *testing.T) {
 	w := withGPUs()
 	w.GPUs, w.GPUFault = nil, new("nvidia-smi does not answer in time")
 	const want = "gpu2: its GPUs cannot be listed: nvidia-smi does not answer in time\n"
-	for name, show := range map[string]func(*command) error{
-		"workers":      func(c *command) error { return c.printWorkers([]core.Worker{w}, false) },
-		"workers show": func(c *command) error { return c.printWorker(w, false) },
+	for name, show := range map[string]func(*terminal) error{
+		"workers":      func(c *terminal) error { return printWorkers(c, []core.Worker{w}, false) },
+		"workers show": func(c *terminal) error { return printWorker(c, w, false) },
 	} {
 		if got := printed(t, show); !strings.HasSuffix(got, want) {
 			t.Errorf("%s:\n%s", name, got)
@@ -94,7 +94,7 @@ func TestWorkerThatCannotListItsGPUs(t *testing.T) {
 
 func TestOneWorker(t *testing.T) {
 	t.Parallel()
-	got := printed(t, func(c *command) error { return c.printWorker(withGPUs(), false) })
+	got := printed(t, func(c *terminal) error { return printWorker(c, withGPUs(), false) })
 	want := `worker      gpu2
 host        gpu2
 state       ready

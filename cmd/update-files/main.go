@@ -55,7 +55,7 @@ EXIT CODES:
    0    every host has the files
    1    the upload failed on a host
    2    invalid command line, or the project is large and was not confirmed
-   3    config.yml or tasks.yml is invalid or missing, or tasks.yml does not
+   3    cluster.yml or tasks.yml is invalid or missing, or tasks.yml does not
         match the workers
    4    a host cannot be reached
    5    an error of this machine

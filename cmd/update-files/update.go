@@ -32,6 +32,7 @@ func (c *command) update(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
+	s.Config.Options.Project = s.Config.ProjectHere()
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
 	err = c.bring(work, s, ctx.Bool("yes"))

@@ -13,7 +13,7 @@ import (
 )
 
 // LocalName is how this machine is written, and the name of its worker. It is not its host name, so
-// that one config.yml says the same on every laptop.
+// that one cluster.yml says the same on every laptop.
 const LocalName = "local"
 
 // Address is where a host is reached, as a person wrote it. The zero value is no address.

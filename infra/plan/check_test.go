@@ -73,7 +73,7 @@ func TestWhatIsWrongWithHosts(t *testing.T) {
 		}, "gpu1: its volume ~/nosuch:/nosuch:ro has no folder: there is no " +
 			"/home/anna/nosuch\n    " +
 			"make it there (mkdir -p /home/anna/nosuch), or remove it from volumes: " +
-			"of this host in config.yml\n", false},
+			"of this host in cluster.yml\n", false},
 		"a volume of tasks.yml without a folder": {func(c *plan.Cluster, f *plan.Found) {
 			c.Hosts[0].Work, f.MissingSources = &config.HostOptions{}, []string{"/data"}
 		}, "or remove it from volumes: in tasks.yml\n", false},

@@ -18,7 +18,7 @@ func (p *problems) gpus(c Cluster, h Host, f Found) {
 		p.visibleVariable(h)
 		return
 	}
-	without := fmt.Sprintf("or set gpus: none for %s under overrides in config.yml (--cpu: "+
+	without := fmt.Sprintf("or set gpus: none for %s under overrides in cluster.yml (--cpu: "+
 		"for all hosts)", h.Name)
 	if fault := f.GPUs.Fault; fault != nil {
 		p.fault(remedies(fault.Remedy, without), "its GPUs cannot be used: %s", fault.Cause)

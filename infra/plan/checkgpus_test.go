@@ -13,7 +13,7 @@ import (
 // A host with GPUs that its worker cannot have has a fault, unless it is to have none.
 func TestGPUsThatCannotBeHad(t *testing.T) {
 	t.Parallel()
-	const without = "; or set gpus: none for gpu2 under overrides in config.yml (--cpu: " +
+	const without = "; or set gpus: none for gpu2 under overrides in cluster.yml (--cpu: " +
 		"for all hosts)\n"
 	unnamed := nvdocker.GPU{Index: nvdocker.Unknown, Bus: "0000:01:00.0", Lost: "GPU is lost"}
 	for name, c := range map[string]struct {

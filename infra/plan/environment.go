@@ -11,7 +11,7 @@ import (
 
 // Environment is what a project asks of the container of one host's worker. Its worker is started
 // with it and reports it, so that what runs can be compared with what the project's tasks.yml says
-// later. What config.yml sets for the host in its place is not in it: Own names the keys. It is
+// later. What cluster.yml sets for the host in its place is not in it: Own names the keys. It is
 // JSON; a field is never renamed, and readers ignore those that they do not know.
 type Environment struct {
 	Image        string   `json:"image,omitempty"`

@@ -76,7 +76,7 @@ func workerSpec(p plan.Plan) *docker.Spec {
 	return nil
 }
 
-// A worker's container gets the GPUs that config.yml names, and no others.
+// A worker's container gets the GPUs that cluster.yml names, and no others.
 func TestGPUsOfAWorker(t *testing.T) {
 	t.Parallel()
 	const void = "NVIDIA_VISIBLE_DEVICES=void"
@@ -208,7 +208,7 @@ func TestGPUsChange(t *testing.T) {
 		"other numbers": {all, all, has(gpu("a"), gpu("b")),
 			has(renumbered("b", 0), renumbered("a", 1)), "", nil, ""},
 		"one is busy": {all, all, has(gpu("a"), gpu("b")), has(gpu("a"), busy), "", nil, ""},
-		"config.yml": {all, one, has(gpu("a"), gpu("b")), has(gpu("a"), gpu("b")),
+		"cluster.yml": {all, one, has(gpu("a"), gpu("b")), has(gpu("a"), gpu("b")),
 			"GPUs 2 -> 1", nil, "GPU-a"},
 		"to none": {all, config.GPUs{None: true}, has(gpu("a")), has(gpu("a")),
 			"GPUs 1 -> 0", nil, "none"},

@@ -70,7 +70,7 @@ func (p *problems) volumes(c Cluster, h Host, f Found) {
 	for i, v := range c.volumes(h) {
 		where := "volumes: in tasks.yml"
 		if slices.Contains(h.Work.Volumes, v) {
-			where = "volumes: of this host in config.yml"
+			where = "volumes: of this host in cluster.yml"
 		}
 		if at := target(v); ofTheWorker(at) {
 			p.fault("name another target in "+where,

@@ -128,7 +128,7 @@ func TestVolumesWhereTheWorkerIs(t *testing.T) {
 		for _, ofTheHost := range []bool{false, true} {
 			c, where := wanted("gpu1", "gpu2"), "tasks.yml"
 			if ofTheHost {
-				c.Hosts[1].Work.Volumes, where = []string{"/x:" + at}, "of this host in config.yml"
+				c.Hosts[1].Work.Volumes, where = []string{"/x:" + at}, "of this host in cluster.yml"
 			} else {
 				c.Project.Volumes = []string{"/x:" + at}
 			}

@@ -171,7 +171,7 @@ func TestGPUVariables(t *testing.T) {
 		checkFaults(t, "tasks:\n  a: {command: [x], gpus: 1, env: {"+name+": '0'}}", []string{
 			"tasks.yml:2:36: tasks.a.env." + name + ": " + of +
 				"remove it; to choose among GPUs, set it in the shell of run-tasks --local, or " +
-				"gpus in config.yml for hosts"})
+				"gpus in cluster.yml for hosts"})
 		checkFaults(t, "env: {"+name+": '0'}\ntasks:\n  a: {command: [x]}\n  b: {command: [x], gpus: 1/2}",
 			[]string{"tasks.yml:1:7: env." + name + ": " + of +
 				"remove it, as b has gpus, or write it in env of the tasks without"})

@@ -89,7 +89,7 @@ func (r *reader) readTask(e entry) Task {
 	if t.GPUs.Count > 0 {
 		r.refuseGPUVariables(r.gpuVariables[before:],
 			"remove it; to choose among GPUs, set it in the shell of run-tasks --local, or "+
-				"gpus in config.yml for hosts")
+				"gpus in cluster.yml for hosts")
 	}
 	r.gpuVariables = r.gpuVariables[:before]
 	if !ok {

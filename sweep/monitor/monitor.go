@@ -80,7 +80,7 @@ func New(o Options) (*Monitor, error) {
 	if o.Cluster != "" {
 		if !clusterShape.MatchString(o.Cluster) {
 			return nil, errors.New("invalid cluster name " + o.Cluster + ": write it as in " +
-				"config.yml")
+				"cluster.yml")
 		}
 		o.Hosts = append([]string{o.Cluster + localDomain}, o.Hosts...)
 	}

@@ -35,7 +35,7 @@ const ExitCodes = `EXIT CODES:
    0    success: all tasks succeeded, or you detached from the sweep
    1    a task failed or was cancelled
    2    invalid command line, or no such sweep or task
-   3    invalid tasks.yml, parameters file or config.yml
+   3    invalid tasks.yml, parameters file or cluster.yml
    4    the master or a host cannot be reached
    5    an error of this machine: disk full, folder not writable, store in use
    124  wait: the time was over before the sweeps had ended

@@ -37,8 +37,8 @@ func TestFinish(t *testing.T) {
 			"tasks.yml:3:7: unknown key \\x1b[31m; remove it\nprog: p.yml: is empty\n"},
 		"faults of options": {&config.Usage{Faults: fault.List{{File: "-m", Problem: "no"},
 			{File: "-w", Problem: "none"}}}, cli.Usage, "prog: -m: no\n-w: none\n"},
-		"no configuration": {&config.Missing{File: "config.yml"}, cli.Invalid,
-			"prog: there is no config.yml: infrainit -a HOST,... -m HOST -w HOST,... sets up a " +
+		"no configuration": {&config.Missing{File: "cluster.yml"}, cli.Invalid,
+			"prog: there is no cluster.yml: infrainit -a HOST,... -m HOST -w HOST,... sets up a " +
 				"cluster and writes it\n"},
 		"a full disk": {full, cli.Machine, "prog: write store.db: no space left on device\n" +
 			"  free some space, then run `run-tasks resume`; accepted results are kept\n"},

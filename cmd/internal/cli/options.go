@@ -16,13 +16,13 @@ func Switch(name, usage string, aliases ...string) cli.Flag {
 	return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage}
 }
 
-// ConfigFlag is --config, which every command has that reads config.yml.
+// ConfigFlag is --config, which every command has that reads cluster.yml.
 func ConfigFlag() cli.Flag {
 	return &cli.StringFlag{Name: "config", DefaultText: config.FileName,
 		Usage: "cluster configuration `FILE`"}
 }
 
-// ClusterFlags are the options of config.yml as flags: those of the names, or all.
+// ClusterFlags are the options of cluster.yml as flags: those of the names, or all.
 func ClusterFlags(names ...string) []cli.Flag {
 	var flags []cli.Flag
 	for _, f := range config.Flags() {

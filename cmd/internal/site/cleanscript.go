@@ -11,9 +11,6 @@ import (
 	"mlframework/infra/remote"
 )
 
-// ConfigFile returns the file where options are saved.
-func (s *Site) ConfigFile() string { return s.configFile }
-
 // CleanScript returns the script infra-clean for the cluster of a record. It cleans the hosts of
 // workers first, also those that are listed and not in the record, which may have outputs of tasks.
 // The master's host is last.

@@ -32,7 +32,7 @@ func TestHostKeysOfTheCleanScript(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.configured+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := site.ReadFrom(config.Source{File: filepath.Join(t.TempDir(), "config.yml"),
+		s, err := site.ReadFrom(config.Source{File: filepath.Join(t.TempDir(), "cluster.yml"),
 			NoFile: true, Flags: map[string]string{"hosts": "gpu1", "master": "1", "name": "c",
 				"host-key-check": c.check}}, os.Stderr)
 		if err != nil {
@@ -55,7 +55,7 @@ func TestHostsOfTheCleanScript(t *testing.T) {
 		{"one that left", "gpu1,gpu2,gpu3", "gpu1,gpu2", "gpu2 gpu3 gpu1"},
 		{"one that nobody listed here", "gpu1", "gpu1,gpu2", "gpu2 gpu1"},
 	} {
-		s, err := site.ReadFrom(config.Source{File: filepath.Join(t.TempDir(), "config.yml"),
+		s, err := site.ReadFrom(config.Source{File: filepath.Join(t.TempDir(), "cluster.yml"),
 			NoFile: true, Flags: map[string]string{"hosts": c.listed, "master": "1", "workers": "1",
 				"name": "c"}}, os.Stderr)
 		if err != nil {

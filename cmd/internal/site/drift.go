@@ -27,7 +27,7 @@ type Drift struct {
 func (d Drift) String() string { return strings.Join(d.Differences, "; ") }
 
 // Drifts compares what a project's tasks.yml says of containers with what the workers report of
-// theirs. What config.yml sets for a host is not a difference. Workers that are away or do not
+// theirs. What cluster.yml sets for a host is not a difference. Workers that are away or do not
 // report their container are left out.
 func Drifts(ctx context.Context, dir string, file *definition.File,
 	workers []core.Worker) (all []Drift, err error) {

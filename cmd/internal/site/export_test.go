@@ -47,5 +47,5 @@ func Recipe(t *testing.T, dir string) string {
 	return p.Recipe
 }
 
-// NoteLostGPUs notes how many GPUs the workers of hosts lack that config.yml gives them.
+// NoteLostGPUs notes how many GPUs the workers of hosts lack that cluster.yml gives them.
 func (s *Site) NoteLostGPUs(hosts []infra.HostStatus) { s.noteLostGPUs(hosts) }

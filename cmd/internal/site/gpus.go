@@ -64,7 +64,7 @@ func (o *Overview) gpus(width int) (all []string) {
 		given, has := givenGPUs(h)
 		if n := len(nvdocker.Devices(h.NVIDIA.GPUs)); has && given < n {
 			notes = append(notes, wrapped(fmt.Sprintf("%s: its worker was given %d of %d GPUs: "+
-				"see gpus in config.yml", h.Name, given, n), "", width)...)
+				"see gpus in cluster.yml", h.Name, given, n), "", width)...)
 		}
 	}
 	for _, w := range o.Workers {
@@ -174,7 +174,7 @@ func stateApart(h infra.HostStatus, w core.Worker) string {
 	case unseenGPUs(h, w) > 0:
 		return "unseen"
 	case has && given == 0, hasGPUs(w):
-		return "excluded" // as config.yml says of the host
+		return "excluded" // as cluster.yml says of the host
 	}
 	return "free"
 }
@@ -222,7 +222,7 @@ func gpuFault(g nvdocker.GPU, h infra.HostStatus, w core.Worker) *nvdocker.Probl
 	return nil
 }
 
-// noteLostGPUs notes how many GPUs the workers of hosts lack that config.yml gives them.
+// noteLostGPUs notes how many GPUs the workers of hosts lack that cluster.yml gives them.
 func (s *Site) noteLostGPUs(hosts []infra.HostStatus) {
 	selection, _ := s.Config.Selection() // without one, workers are to have all
 	for i := range hosts {

@@ -83,7 +83,7 @@ gpu2  1             unfit  0.1G of 80.0G  0%   30 C  NVIDIA A100-SXM4-80GB
 gpu1: GPU 1 is used by ben, python (pid 411), 6.0 GB
 gpu1: GPU 0000:09:00.0 does not answer: GPU is lost: reboot the host; if it comes again look at power, heat and seat of the card
 gpu2: GPU 1: its memory had 2 uncorrected errors (ECC): end its programs and reset it (sudo nvidia-smi --gpu-reset -i 1), or reboot the host; if it comes again replace the card
-gpu2: its worker was given 1 of 2 GPUs: see gpus in config.yml
+gpu2: its worker was given 1 of 2 GPUs: see gpus in cluster.yml
 gpu3: nvidia-smi does not answer: reboot the host
 `} {
 		if !strings.Contains(text+"\n", want) {
@@ -146,7 +146,7 @@ gpu2  6    excluded       0.1G of 80.0G  0%   30 C  NVIDIA A100-SXM4-80GB
 gpu2  7    tasks: 1 of 2  0.1G of 80.0G       30 C  NVIDIA A100-SXM4-80GB, split: 2 x 1g.10gb
 
 gpu2: GPU 2 is used by ben, python (pid 411), 6.0 GB
-gpu2: its worker was given 8 of 9 GPUs: see gpus in config.yml
+gpu2: its worker was given 8 of 9 GPUs: see gpus in cluster.yml
 gpu2: GPU 1, GPU 3 are not given to tasks: busy: 6.0 GB in use
 gpu3: GPU-77aa88bb is not given to tasks: busy: ben, python (pid 411), 6.0 GB
 `, `
@@ -304,7 +304,7 @@ func TestGPUsThatAWorkerWasGiven(t *testing.T) {
 	}
 }
 
-// A GPU that was lost before its worker was started is a fault unless config.yml leaves it out.
+// A GPU that was lost before its worker was started is a fault unless cluster.yml leaves it out.
 func TestGPUsThatWereLostBeforeTheWorker(t *testing.T) {
 	t.Parallel()
 	for gpus, want := range map[string]string{
@@ -319,7 +319,7 @@ func TestGPUsThatWereLostBeforeTheWorker(t *testing.T) {
 		if gpus != "" {
 			flags["gpus"] = gpus
 		}
-		s, err := site.ReadFrom(config.Source{File: filepath.Join(t.TempDir(), "config.yml"),
+		s, err := site.ReadFrom(config.Source{File: filepath.Join(t.TempDir(), "cluster.yml"),
 			Flags: flags}, os.Stderr)
 		if err != nil {
 			t.Fatal(err)
@@ -365,7 +365,7 @@ func TestNumberOfGPUsAt80Columns(t *testing.T) {
 	o.Workers[0].GPUs = []task.GPU{device(0, 0, "")}
 	text := strings.Join(o.Tables(80), "\n")
 	for _, want := range []string{" GPUS\n", " 1 of 2\n",
-		"\ngpu2: its worker was given 1 of 2 GPUs: see gpus in config.yml\n"} {
+		"\ngpu2: its worker was given 1 of 2 GPUs: see gpus in cluster.yml\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it lacks %q\n%s", want, text)
 		}

@@ -1,4 +1,4 @@
-// Package site is the cluster of a command, as config.yml and the command line describe it. It
+// Package site is the cluster of a command, as cluster.yml and the command line describe it. It
 // turns them into requests to package infra, and lets infra use the master's API.
 //
 // Only the packages below cmd may import it.
@@ -38,8 +38,7 @@ type Site struct {
 	// Hints are the options of this call that commands in messages repeat.
 	Hints cli.Hints
 
-	stderr     *os.File
-	configFile string
+	stderr *os.File
 }
 
 // Read reads the configuration; with saved, that includes the saved options. It prints warnings to
@@ -57,11 +56,7 @@ func ReadFrom(source config.Source, stderr *os.File) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := source.File
-	if file == "" {
-		file = config.FileName
-	}
-	s := &Site{Config: c, stderr: stderr, configFile: file, Printer: NewPrinter(stderr),
+	s := &Site{Config: c, stderr: stderr, Printer: NewPrinter(stderr),
 		Hints: cli.Hints{Config: source.File, Project: source.Flags["project"]}}
 	s.Printer.hints = s.Hints
 	who := "somebody"
@@ -116,7 +111,7 @@ func (s *Site) Location() (infra.Location, error) {
 	}
 	if selection.Master == nil {
 		return infra.Location{}, &cli.Error{Code: cli.Invalid,
-			Err:    fmt.Errorf("%s does not say where the master is", s.configFile),
+			Err:    fmt.Errorf("%s does not say where the master is", s.Config.File),
 			Remedy: "infrainit with -m saves it there; or name another file with --config"}
 	}
 	p := infra.Location{Name: o.Name, Folder: s.folder(),

@@ -34,7 +34,7 @@ func TestWithoutHostsThatAreAway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := site.ReadFrom(config.Source{File: filepath.Join(t.TempDir(), "config.yml"),
+			s, err := site.ReadFrom(config.Source{File: filepath.Join(t.TempDir(), "cluster.yml"),
 				Flags: map[string]string{"hosts": "gpu1,gpu2,gpu3,gpu4", "master": "1",
 					"workers": c.workers, "name": "c"}}, os.Stderr)
 			if err != nil {
