@@ -17,6 +17,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/infra"
 	"mlframework/sweep/human"
 	"mlframework/sweep/task"
@@ -200,19 +201,19 @@ func readFetchOptions(ctx *cliv2.Context) (o fetchOptions, err error) {
 	case ctx.IsSet("top") && o.isTask:
 		return o, cli.Wrong("name a sweep", "--top chooses among the tasks of a sweep, and %s is "+
 			"one task", o.text())
-	case at == atSocket:
+	case at == project.AtSocket:
 		return o, cli.Wrong("the workers have them in their folders of outputs",
 			"fetch needs a cluster of cluster.yml, or a sweep of this machine")
-	case at == inFolder && !ctx.IsSet("to"):
+	case at == project.Here && !ctx.IsSet("to"):
 		return o, cli.Wrong("run-tasks fetch --to FOLDER copies them",
 			"on this machine the outputs are in %s%c already", local.OutputFolder(),
 			filepath.Separator)
 	case o.to == "":
 		return o, cli.Wrong("--to . is the current folder", "--to is empty")
-	case at == inFolder && within(o.to, local.StoreFolder()):
+	case at == project.Here && within(o.to, local.StoreFolder()):
 		return o, cli.Wrong("name another folder", "%s is where run-tasks keeps its sweeps",
 			cli.Visible(o.to))
-	case at == inFolder && within(o.to, local.OutputFolder()):
+	case at == project.Here && within(o.to, local.OutputFolder()):
 		return o, cli.Wrong("name another folder", "%s is where the tasks' outputs are",
 			cli.Visible(o.to))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/core"
 	"mlframework/sweep/fault"
 )
@@ -85,7 +86,7 @@ func stray(arg string) error {
 // displayOptions reads it from a command's options.
 func displayOptions(ctx *cliv2.Context) display.Options {
 	return display.Options{Quiet: ctx.Bool("quiet"), JSON: ctx.Bool("json"),
-		Output: !ctx.Bool("no-output"), OneMachine: locationOf(ctx) == inFolder}
+		Output: !ctx.Bool("no-output"), OneMachine: locationOf(ctx) == project.Here}
 }
 
 // overrideFlags returns the options that change the parameters file for one sweep, beside
@@ -160,7 +161,7 @@ func fitsPriority(n int) error {
 
 // runOptions are the options of every command that runs tasks.
 type runOptions struct {
-	at        location
+	at        project.Location
 	local     bool // --local is given
 	look      display.Options
 	detach    bool
@@ -178,7 +179,7 @@ func readRunOptions(ctx *cliv2.Context) (o runOptions, err error) {
 		detach: ctx.Bool("detach"), attached: ctx.Bool("attached"),
 		keepGoing: ctx.Bool("keep-going"), slots: ctx.Int("slots"), busy: cli.GPUBusyGiven(ctx),
 		runner: runnerOptions(ctx)}
-	away := o.at != inFolder
+	away := o.at != project.Here
 	switch {
 	case ctx.IsSet("slots") && o.slots < 1:
 		return o, cli.Wrong("", "--slots must be at least 1")
@@ -188,7 +189,7 @@ func readRunOptions(ctx *cliv2.Context) (o runOptions, err error) {
 	case away && o.busy != "":
 		return o, cli.Wrong("gpu-busy and gpu-busy-above in cluster.yml are those of hosts",
 			"%s applies only to this machine", o.busy)
-	case o.at != inCluster && ctx.Bool("as-pushed"):
+	case o.at != project.InCluster && ctx.Bool("as-pushed"):
 		return o, cli.Wrong("", "--as-pushed applies only to a cluster of cluster.yml")
 	case !away && o.attached:
 		return o, cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies "+

@@ -6,6 +6,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/human"
@@ -95,7 +96,7 @@ func (o *rereadOptions) newRules(s api.Sweep, self string) ([]metric.Rule, metri
 	if err != nil {
 		return nil, metric.Objective{}, &cli.Error{Code: cli.Usage, Err: err}
 	}
-	now := (&project{dir: dir, file: file, task: t}).record(s.Revision)
+	now := (&project.Project{Dir: dir, File: file, Task: t}).Record(s.Revision)
 	return append([]metric.Rule{}, now.Recipe.Metrics...), now.Objective, nil
 }
 
@@ -104,14 +105,14 @@ func (o *rereadOptions) commandRules(s api.Sweep) (rules []metric.Rule,
 	objective metric.Objective, err error) {
 	command := definition.Command{Argv: s.Record.Recipe.Command, Flags: "none",
 		Objective: o.objective}
-	if command.Metrics, err = parseMetrics(o.rules); err != nil {
+	if command.Metrics, err = project.ParseMetrics(o.rules); err != nil {
 		return nil, objective, err
 	}
 	file, _, err := definition.OfCommand(command, site.Reserved())
 	if err != nil {
 		return nil, objective, &cli.Error{Code: cli.Usage, Err: err}
 	}
-	now := (&project{file: file, task: file.Tasks[0]}).record(s.Revision)
+	now := (&project.Project{File: file, Task: file.Tasks[0]}).Record(s.Revision)
 	rules = append(rules, now.Recipe.Metrics...)
 	for _, had := range s.Record.Recipe.Metrics {
 		if _, replaced := command.Metrics[had.Name]; !replaced {

@@ -75,7 +75,7 @@ func run(ctx context.Context, c *command, m *remote, o runOptions, l launch) err
 	return s.on(ctx, work, m, func(b api.StartedSweep) { s.noteGPUsOf(work, m, b) })
 }
 
-// inFolder has the launch run by the runner of this folder.
+// project.Here has the launch run by the runner of this folder.
 func (s *session) inFolder(ctx context.Context) error {
 	if err := secretsSet(s.secrets); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
@@ -119,10 +120,10 @@ func (p *sweepReport) show(ctx context.Context) error {
 	p.field("command", human.CommandLine(r.Recipe.ExpandCommand(task.PlaceholderValues{}, nil)))
 	p.describe(r.Space)
 	if r.Overrides != nil {
-		p.field("overrides", typed(r.Overrides.Arguments()))
+		p.field("overrides", project.Words(r.Overrides.Arguments()))
 	}
 	for _, e := range r.Extensions {
-		p.field("extended", tasksOf(r.Space, e.Len()))
+		p.field("extended", project.TasksOf(r.Space, e.Len()))
 		p.describe(e)
 	}
 	for i, e := range r.Earlier {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
@@ -124,7 +125,7 @@ func tryMetrics(s core.Summary, self string, typed bool, of string) string {
 		return fmt.Sprintf("compare --metric with its output: %s logs %s", self, of)
 	}
 	return fmt.Sprintf("see what is picked: %s test-metrics %s %s %s", self,
-		human.CommandLine([]string{"-d", nearPath(s.Project)}), s.Definition, of)
+		human.CommandLine([]string{"-d", project.NearPath(s.Project)}), s.Definition, of)
 }
 
 // firstWarning is the warning that the first task of a sweep succeeded without a number for the

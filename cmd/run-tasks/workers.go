@@ -11,6 +11,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
@@ -93,7 +94,7 @@ func onMaster(c *command, do masterAction) cliv2.ActionFunc {
 		if err != nil {
 			return err
 		}
-		if locationOf(ctx) == inFolder {
+		if locationOf(ctx) == project.Here {
 			name := strings.TrimPrefix(ctx.Command.HelpName, "run-tasks ")
 			what, _, _ := strings.Cut(name, " ")
 			remedy := "infrainit sets up a cluster and writes cluster.yml; " +

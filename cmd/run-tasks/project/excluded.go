@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"context"
@@ -21,26 +21,27 @@ func excludedRemarks(m *projects.Manifest, r core.Record) (lines []string, found
 		return !l.ByGit() || rules.IsOutput(l.Path)
 	})
 	if note := m.SkippedNote(); note != "" {
-		lines = append(lines, noteLines(note)...)
+		lines = append(lines, notes(note)...)
 	}
 	lines = append(lines, excludedNotes(m.Dir, left)...)
-	lines = append(lines, prefixedLines("WARNING: ", excludedArguments(m, r, rules, left))...)
+	lines = append(lines, warnings(excludedArguments(m, r, rules, left))...)
 	return lines, len(left) > 0
 }
 
-// excludedRemarks are those of a sweep that is continued, if its project is on this machine.
-func (p currentProject) excludedRemarks(ctx context.Context, self string) []string {
+// Remarks say which of the project's files tasks do not get when the sweep is continued, if the
+// project is on this machine. Self is how hints begin.
+func (p Current) Remarks(ctx context.Context, self string) []string {
 	if !p.found() {
 		return nil
 	}
-	m, err := projects.List(ctx, p.dir)
+	m, err := projects.List(ctx, p.Dir)
 	if err != nil {
 		return nil // taking the snapshot reports the error
 	}
-	s := p.sweep
-	lines, found := excludedRemarks(m, p.record(s.Record))
-	if found && !p.updated {
-		lines = append(lines, noteLines(fmt.Sprintf("%s uses the files it was submitted with; to "+
+	s := p.Sweep
+	lines, found := excludedRemarks(m, p.Record(s.Record))
+	if found && !p.Updated {
+		lines = append(lines, notes(fmt.Sprintf("%s uses the files it was submitted with; to "+
 			"use the current files: %s retry --updated %s", s.ID, self, s.ID))...)
 	}
 	return lines
@@ -60,18 +61,38 @@ func excludedNotes(dir string, left []projects.LeftOut) []string {
 	note := fmt.Sprintf("excluded by .gitignore, not visible to tasks: %s; in %s, add ",
 		human.ListFirst(paths), ownRules(dir))
 	if len(lines) == 1 {
-		return noteLines(note + "this line to include it: " + lines[0])
+		return notes(note + "this line to include it: " + lines[0])
 	}
 	// the lines are ready to paste: a space in front would count
-	return append(noteLines(note+"these lines, or those that you need, to include them:"), lines...)
+	return append(notes(note+"these lines, or those that you need, to include them:"), lines...)
 }
 
 // ownRules is the file of a project that decides before .gitignore, as it is typed here.
-func ownRules(dir string) string { return filepath.Join(nearPath(dir), ".mlframeworkignore") }
+func ownRules(dir string) string { return filepath.Join(NearPath(dir), ".mlframeworkignore") }
 
 func pathText(l projects.LeftOut) string {
 	if l.Folder {
 		return l.Path + "/"
 	}
 	return l.Path
+}
+
+// Remarks say which of the project's files tasks do not get, or not as they may expect.
+func (p *Project) Remarks(m *projects.Manifest) []string {
+	r := p.Record("")
+	lines, _ := excludedRemarks(m, r)
+	lines = append(lines, notes(ownFileNote(m, r.Recipe)...)...)
+	return append(lines, notes(unmatchedCode(m, p.Task)...)...)
+}
+
+// notes are texts as they are printed.
+func notes(texts ...string) []string { return prefixed("note: ", texts) }
+
+func warnings(texts []string) []string { return prefixed("WARNING: ", texts) }
+
+func prefixed(prefix string, texts []string) (lines []string) {
+	for _, text := range texts {
+		lines = append(lines, prefix+text)
+	}
+	return lines
 }
