@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/site"
@@ -41,7 +39,7 @@ func showBroker(ctx *cliv2.Context, m *remote, t *terminal, _ []string) error {
 	}
 	t.field("broker", state)
 	if b.Since != nil {
-		t.field("since", b.Since.In(timeZone()).Format(time.DateTime))
+		t.field("since", b.Since.In(timeZone()).Format(zoned))
 	}
 	if b.Program != nil {
 		t.field("program", *b.Program)

@@ -25,7 +25,8 @@ func logsCommand(c *command) *cliv2.Command {
 				Usage: "show the output of attempt `N`"},
 			cli.Switch("follow", "keep printing until it ends", "f")),
 		Description: `The standard error of a task goes to standard error. Lines of a sweep begin with
-their task.
+their task. If the output is not a terminal, progress bars are printed as they
+were at the end of their line.
 
 EXAMPLES:
    run-tasks logs run_training-1/7
@@ -78,9 +79,15 @@ func (o logsOptions) run(ctx context.Context, src source, t *terminal) error {
 		return err
 	}
 	return untilInterrupted(ctx, func(work context.Context) error {
-		return logsOf(work, src, of.Row.Host, outputQuery{id: task.ID{Sweep: s.ID, Index: o.index},
-			attempt: o.attempt, follow: o.follow,
-			stdout: display.Visibly(t.stdout), stderr: display.Visibly(t.stderr)})
+		stdout, stderr := display.Visibly(t.stdout), display.Visibly(t.stderr)
+		err := logsOf(work, src, of.Row.Host, outputQuery{id: task.ID{Sweep: s.ID, Index: o.index},
+			attempt: o.attempt, follow: o.follow, stdout: stdout, stderr: stderr})
+		for _, w := range []display.Output{stdout, stderr} {
+			if flushed := w.Flush(); err == nil {
+				err = flushed
+			}
+		}
+		return err
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -110,7 +109,7 @@ func (p *sweepReport) show(ctx context.Context) error {
 	if s.Priority != 0 {
 		p.field("priority", strconv.Itoa(s.Priority))
 	}
-	p.field("submitted", s.Submitted.In(timeZone()).Format(time.DateTime))
+	p.field("submitted", s.Submitted.In(timeZone()).Format(zoned))
 	p.field("project", r.Project+", revision "+r.Recipe.Revision)
 	for _, image := range r.Images.Names() {
 		p.field("image", image+" on "+strings.Join(r.Images[image], ", "))
@@ -132,7 +131,7 @@ func (p *sweepReport) show(ctx context.Context) error {
 		if i+1 < len(r.Earlier) {
 			revision, settings = r.Earlier[i+1].Revision, r.Earlier[i+1].Settings
 		}
-		text := e.Until.In(timeZone()).Format(time.DateTime)
+		text := e.Until.In(timeZone()).Format(zoned)
 		if revision != e.Revision {
 			text += ", revision " + e.Revision + " before"
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"mlframework/sweep/core"
 )
@@ -27,7 +26,7 @@ func noticeFields(r core.Record) (all [][2]string) {
 		case n.Pending():
 			text += " is being told"
 		default:
-			text += " was told at " + n.Sent.In(timeZone()).Format(time.DateTime)
+			text += " was told at " + n.Sent.In(timeZone()).Format(zoned)
 		}
 		all = append(all, [2]string{"notify", text})
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -118,7 +117,7 @@ func thinnedText(t metric.Thinned) string {
 func attemptText(a api.Attempt) string {
 	text := "handed to " + a.Worker
 	if a.Started != nil && a.Host != nil && a.Slot != nil {
-		started := a.Started.In(timeZone()).Format(time.DateTime)
+		started := a.Started.In(timeZone()).Format(zoned)
 		text = fmt.Sprintf("%s on %s:%d", started, *a.Host, *a.Slot)
 	}
 	for i, g := range a.GPUs {

@@ -246,7 +246,7 @@ func printWorker(t *terminal, w core.Worker, asJSON bool) error {
 	}
 	for _, b := range w.Running {
 		t.field("running", fmt.Sprintf("%s in slot %d since %s", task.ID{Sweep: b.Sweep,
-			Index: b.Index}, b.Slot, b.Started.In(timeZone()).Format(time.DateTime)))
+			Index: b.Index}, b.Slot, b.Started.In(timeZone()).Format(zoned)))
 	}
 	if gpus := site.GPUs(w); gpus != "" {
 		t.field("gpus", gpus+" given to tasks")

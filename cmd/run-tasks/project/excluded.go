@@ -20,8 +20,11 @@ func excludedRemarks(m *projects.Manifest, r core.Record) (lines []string, found
 	left := slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
 		return !l.ByGit() || rules.IsOutput(l.Path)
 	})
-	lines = append(excludedNotes(m.Dir, left),
-		warnings(excludedArguments(m, r, rules, left))...)
+	if note := m.SkippedNote(); note != "" {
+		lines = append(lines, notes(note)...)
+	}
+	lines = append(lines, excludedNotes(m.Dir, left)...)
+	lines = append(lines, warnings(excludedArguments(m, r, rules, left))...)
 	return lines, len(left) > 0
 }
 

@@ -139,6 +139,7 @@ func (o Options) Read() (p *Project, err error) {
 	}
 	p.noteObjective()
 	p.noteSwitches()
+	p.noteDashes()
 	if err = o.Needs.Change(&p.Task.Needs); err == nil && !o.AsPushed {
 		err = p.checkProgram(o.Place)
 		if w, found := p.missingProgram(o.Place); o.DryRun && found {

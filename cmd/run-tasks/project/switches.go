@@ -54,6 +54,33 @@ func (p *Project) noteSwitches() {
 	})
 }
 
+// argparseNumber matches negative numbers that Python's argparse does not take for options.
+var argparseNumber = regexp.MustCompile(`^-(?:\d+|\d*\.\d+)$`)
+
+// noteDashes adds a note for each parameter with a value that begins with - and is an argument by
+// itself: programs may take it for an option.
+func (p *Project) noteDashes() {
+	if style := styleOf(p.Task); style.Form != "" || !style.Space {
+		return
+	}
+	for _, s := range p.Space.Parameters() {
+		for i := range min(s.Len(), mostTypes) {
+			v := s.Value(i)
+			if !strings.HasPrefix(v.Value, "-") || argparseNumber.MatchString(v.Value) {
+				continue
+			}
+			where := "flags: equals in tasks." + p.Task.Name
+			if p.Typed {
+				where = "--as equals"
+			}
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: argparse takes %s for an option, as it "+
+				"begins with -; to pass --%s=%s, set %s", s.Name(), v.Value, s.Name(), v.Value,
+				where))
+			break
+		}
+	}
+}
+
 // switchDeclarations match declarations of switches that are on by default, in Python libraries for
 // command lines. NAME stands for the switch, ID for its name as an identifier.
 var switchDeclarations = []struct{ pattern, form string }{
