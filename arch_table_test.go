@@ -83,6 +83,7 @@ var layers = []layer{
 		"a queue carries messages and does not read them"},
 	{"scripts", nil, nil, "scripts stand beside both sides, whose tests run them"},
 	{"scripts/flaky", nil, nil, "events of go test, whatever was tested"},
+	{"scripts/manual", nil, nil, "what commands print with --help, whatever they do"},
 	{"sweep/queue/queuetest/broker", []string{"scripts", "sweep/queue/rights"}, nil,
 		"a broker is a program with an address, whoever uses it"},
 	{"internal/programtest", nil, nil,
