@@ -25,6 +25,10 @@ var often = []*regexp.Regexp{
 var seldom = regexp.MustCompile(`(?i)epoch|step|iter|seed|worker|thread|port|gpu|cuda|device|` +
 	`interval|freq|every|log|print|save|verbose|patience|rank|world|node|timeout|test|eval`)
 
+// length matches names of parameters for how long a program runs. They are listed with their
+// default, as a first try often changes them: run-tasks train epochs=1.
+var length = regexp.MustCompile(`(?i)(^|[._-])(epochs?|steps|iters|iterations)$`)
+
 // fillIn stands for a value that only the user knows.
 const fillIn = "CHANGE-ME"
 
@@ -43,7 +47,7 @@ func choose(options []Option) (chosen map[string][]string) {
 			(swept == 0 || !seldom.MatchString(o.Name)) {
 			chosen[o.Name] = values
 			swept++
-		} else if o.Required || o.place {
+		} else if o.Required || o.place || o.Default != "" && length.MatchString(o.Name) {
 			chosen[o.Name] = []string{o.start()}
 		}
 	}
