@@ -59,6 +59,8 @@ type Manifest struct {
 	Entries []Entry // sorted by path in byte order; a folder comes before what it holds
 	// LeftOut is what rules left out, sorted by path, of a folder only itself.
 	LeftOut []LeftOut
+	// Skipped is sockets, named pipes and links to nothing, which are left out, sorted by path.
+	Skipped []Skipped
 
 	seen   map[string]identity // what the files were when they were hashed
 	scopes map[string]scope    // the rules for folders of LeftOut, by path

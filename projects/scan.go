@@ -81,6 +81,7 @@ func listFiles(ctx context.Context, dir string, snapshot bool) (m *Manifest, fau
 	}
 	m = w.manifest
 	slices.SortFunc(m.Entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(m.Skipped, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(m.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
 	return m, w.faults, nil
 }

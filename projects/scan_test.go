@@ -119,24 +119,55 @@ func TestScanOfNothing(t *testing.T) {
 
 func TestScanRefusesAllAtOnce(t *testing.T) {
 	t.Parallel()
-	dir := plant(t, tree{"ok": "", "z-abs": "->/etc/passwd", "sub/up": "->../../other",
+	dir := plant(t, tree{"ok": "", "z-abs": "->/etc/passwd", "sub/up": "->../..",
 		".gitignore": "ignored\n", "ignored": "->/etc"})
-	check(t, syscall.Mkfifo(filepath.Join(dir, "a pipe"), 0o644))
-	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
-	check(t, err)
-	defer listener.Close()
-	_, err = projects.Scan(context.Background(), dir, projects.Options{})
+	_, err := projects.Scan(context.Background(), dir, projects.Options{})
 	want := `read project ` + dir + `:
-  "a pipe" is a named pipe, not a file, folder or link: leave it out with a line "/a pipe" in .mlframeworkignore
-  s is a socket, not a file, folder or link: leave it out with a line /s in .mlframeworkignore
-  link sub/up leads out of the project, to ../../other: leave it out with a line /sub/up in .mlframeworkignore, and give the program its target's own path
+  link sub/up leads out of the project, to ../..: leave it out with a line /sub/up in .mlframeworkignore, and give the program its target's own path
   link z-abs leads out of the project, to /etc/passwd: leave it out with a line /z-abs in .mlframeworkignore, and give the program its target's own path`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	var all *projects.ScanError
-	if !errors.As(err, &all) || len(all.Files) != 4 {
-		t.Fatalf("want a ScanError of 4 files, got %#v", err)
+	if !errors.As(err, &all) || len(all.Files) != 2 {
+		t.Fatalf("want a ScanError of 2 files, got %#v", err)
+	}
+}
+
+// TestScanSkips leaves out what is not a file; in a snapshot, nothing is.
+func TestScanSkips(t *testing.T) {
+	t.Parallel()
+	dir := plant(t, tree{"ok": "", "l": "->/nonexistent/x", "sub/up": "->../../other", "in": "->no",
+		".gitignore": "ignored\n"})
+	for _, name := range []string{"a pipe", "ignored"} {
+		check(t, syscall.Mkfifo(filepath.Join(dir, name), 0o644))
+	}
+	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
+	check(t, err)
+	defer listener.Close()
+	m := scan(t, dir)
+	const want = `not files, not visible to tasks: "a pipe" (a named pipe), ` +
+		"l (a link to /nonexistent/x, which does not exist), s (a socket), " +
+		"sub/up (a link to ../../other, which does not exist)"
+	if got := m.SkippedNote(); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	var paths []string
+	for _, e := range m.Entries {
+		paths = append(paths, e.Path)
+	}
+	if got := strings.Join(paths, " "); got != ".gitignore in ok sub" {
+		t.Errorf("the project has %s", got)
+	}
+	for i := range 5 {
+		check(t, syscall.Mkfifo(filepath.Join(dir, fmt.Sprint(i)), 0o644))
+	}
+	if got := scan(t, dir).SkippedNote(); !strings.HasSuffix(got, "4 (a named pipe) and 4 more") {
+		t.Error(got)
+	}
+	_, err = projects.Scan(context.Background(), dir, projects.Options{Snapshot: true})
+	if all, is := errors.AsType[*projects.ScanError](err); !is || len(all.Files) < 8 {
+		t.Errorf("as a snapshot: %v", err)
 	}
 }
 

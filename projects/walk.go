@@ -114,7 +114,9 @@ func (w *walk) item(ctx context.Context, path string, item fs.DirEntry, rules sc
 	case info.Mode().Type() == fs.ModeSymlink:
 		w.link(path, info)
 	default:
-		w.refuse(&FileError{Path: path, Fault: NotAFile, Detail: named(info.Mode())})
+		if !w.skip(path, info.Mode(), "") {
+			w.refuse(&FileError{Path: path, Fault: NotAFile, Detail: named(info.Mode())})
+		}
 	}
 	return nil
 }
@@ -149,6 +151,9 @@ func (w *walk) link(path string, info fs.FileInfo) {
 		return
 	}
 	inside, ok := w.stays(path, target)
+	if !ok && w.skip(path, info.Mode(), target) {
+		return
+	}
 	if !ok {
 		w.refuse(&FileError{Path: path, Fault: LeavesProject, Detail: target})
 		return

@@ -95,7 +95,7 @@ func actionText(a core.AuditEntry) string {
 	if a.User != "" {
 		who += " (says " + a.User + ")"
 	}
-	text := fmt.Sprintf("%s  %s  %s %s", a.Time.Local().Format(time.DateTime), who, a.Action,
+	text := fmt.Sprintf("%s  %s  %s %s", a.Time.Local().Format(time.DateTime+" MST"), who, a.Action,
 		a.Object)
 	if a.Detail != "" {
 		text += " " + a.Detail

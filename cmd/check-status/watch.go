@@ -49,7 +49,7 @@ func (c *command) watch(ctx context.Context, w wish, s *site.Site, cluster *infr
 
 // block prints a look below the one before, for what is no terminal.
 func (c *command) block(o site.Overview) error {
-	_, err := fmt.Fprintf(c.stdout, "%s\n%s\n\n", o.Time.Local().Format(time.DateTime),
+	_, err := fmt.Fprintf(c.stdout, "%s\n%s\n\n", o.Time.Local().Format(time.DateTime+" MST"),
 		strings.Join(report(o, 0), "\n"))
 	return err
 }
@@ -83,7 +83,7 @@ func (s *screen) show(o site.Overview) error {
 	width, height := size(s.out)
 	s.last = report(o, width)
 	// What is wrong comes first: a window may be too low for all.
-	lines := slices.Concat([]string{o.Time.Local().Format(time.DateTime) + "   Ctrl-C ends"},
+	lines := slices.Concat([]string{o.Time.Local().Format(time.DateTime+" MST") + "   Ctrl-C ends"},
 		o.Verdict(width), []string{""}, o.Tables(width))
 	_, err := s.out.WriteString(enter + page(lines, height))
 	return err

@@ -58,7 +58,7 @@ lr=0.1,0.01 is a list, epoch='[1,5)' an interval. See docs/parameters.md.
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
 		flagProject(), flagDryRun(), flagAll(), flagPriority(),
-		cli.Switch("as-pushed", "on a cluster: use the files uploaded last; upload nothing"),
+		cli.Switch("no-upload", "on a cluster: use the files uploaded last; upload nothing"),
 		cli.Switch("missing", "run only what has not succeeded with this command and code"),
 	}, slices.Concat(adHocFlags(), flagsNeeds(), overrideFlags(), runFlags())...)
 	app := cli.App("run-tasks", appUsage, appHelp, c.stdout, c.stderr, flags...)
@@ -70,7 +70,7 @@ func (c *command) app() *cliv2.App {
 func (c *command) commands() []*cliv2.Command {
 	all := []*cliv2.Command{
 		listCommand(c), showCommand(c), followCommand(c), waitCommand(c), logsCommand(c),
-		execCommand(c), resultsCommand(c), plotCommand(c), fetchCommand(c), cancelCommand(c),
+		execCommand(c), resultsCommand(c), plotCommand(c), compareCommand(c), fetchCommand(c), cancelCommand(c),
 		pauseCommand(c), resumeCommand(c), retryCommand(c), extendCommand(c), priorityCommand(c),
 		removeCommand(c), pruneCommand(c), workersCommand(c), brokerCommand(c),
 		testMetricsCommand(c), initCommand(c), monitorCommand(c), completionCommand(c),

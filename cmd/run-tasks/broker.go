@@ -1,11 +1,10 @@
 package main
 
 import (
-	"time"
-
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/site"
+	"mlframework/sweep/human"
 )
 
 // brokerCommand is `run-tasks broker`.
@@ -40,13 +39,13 @@ func showBroker(ctx *cliv2.Context, m *remote, t *terminal, _ []string) error {
 	}
 	t.field("broker", state)
 	if b.Since != nil {
-		t.field("since", b.Since.In(timeZone()).Format(time.DateTime))
+		t.field("since", b.Since.In(timeZone()).Format(zoned))
 	}
 	if b.Program != nil {
 		t.field("program", *b.Program)
 	}
 	if b.Refused != nil && *b.Refused > 0 {
-		t.field("refused", plural(*b.Refused, "message")+", which the master's log has")
+		t.field("refused", human.Plural(*b.Refused, "message")+", which the master's log has")
 	}
 	if len(b.Queues) == 0 {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -44,7 +45,7 @@ func (o cancelOptions) run(ctx context.Context, src source, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if o.sweep == "" {
+	if o.sweep == "" && !o.isTask {
 		if err := o.confirm(ctx, t, s); err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func unended(ctx context.Context, src source, t target) error {
 func stateLine(s core.Summary) string {
 	text := s.ID + " is " + string(s.State)
 	if n := s.Counts[task.Running.String()]; n > 0 {
-		text += fmt.Sprintf("; %s still running", plural(n, "task"))
+		text += fmt.Sprintf("; %s still running", human.Plural(n, "task"))
 	}
 	return text
 }
@@ -104,7 +105,7 @@ func (o cancelOptions) confirm(ctx context.Context, t *terminal, s api.Sweep) er
 	}
 	done, _ := display.Tally(s.Summary)
 	agreed, asked := t.agrees(ctx, o.yes, fmt.Sprintf("Cancel %s, which is %s, with %d of %s done?",
-		s.ID, s.State, done, plural(s.Total, "task")))
+		s.ID, s.State, done, human.Plural(s.Total, "task")))
 	switch {
 	case agreed:
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/infra"
 	"mlframework/infra/filesync"
 	"mlframework/projects"
@@ -64,7 +65,7 @@ func (m *remote) compare(ctx context.Context, dir string, file *definition.File,
 	}
 	drifts, err := site.Drifts(ctx, dir, file, workers)
 	if err != nil {
-		return projectError(err)
+		return project.FilesError(err)
 	}
 	return site.DriftError(drifts, dir, m.cluster.site.Config.Options.Project,
 		"nothing was brought or submitted")
@@ -74,7 +75,7 @@ func (m *remote) compare(ctx context.Context, dir string, file *definition.File,
 func (m *cluster) bring(ctx context.Context, dir string) (*projects.Manifest, error) {
 	files, err := projects.Scan(ctx, dir, projects.Options{Cache: site.HashCache(dir)})
 	if err != nil {
-		return nil, projectError(err)
+		return nil, project.FilesError(err)
 	}
 	if files.Revision() == m.CurrentRevision() {
 		return files, nil

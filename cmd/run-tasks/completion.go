@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,10 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/cmd/run-tasks/project"
+	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/space"
 )
 
 // completionVariable has run-tasks print what may stand in place of its last argument, instead of
@@ -23,9 +27,12 @@ const completionVariable = "MLFRAMEWORK_COMPLETE"
 // completionScripts make shells complete the command lines of run-tasks.
 var completionScripts = map[string]string{
 	"bash": `_run_tasks() {
-	local IFS=$'\n' words
-	words=$(` + completionVariable + `=1 run-tasks "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-	COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+	local word
+	COMPREPLY=()
+	while IFS= read -r word; do
+		COMPREPLY+=("$word")
+		[[ $word != *[=/] ]] || compopt -o nospace 2>/dev/null
+	done < <(` + completionVariable + `=1 run-tasks "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o default -F _run_tasks run-tasks
 `,
@@ -49,7 +56,8 @@ func completionCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "completion", ArgsUsage: "bash|zsh|fish",
 		Action: func(ctx *cliv2.Context) error { return printCompletion(ctx, &c.terminal) },
 		Usage:  "print a script that lets a shell complete run-tasks",
-		Description: `It completes commands, options, definitions and sweeps of this machine.
+		Description: `It completes commands, options, definitions and their parameters, and sweeps,
+tasks and columns of this machine.
 For bash, put this line into ~/.bashrc; for zsh, with zsh instead of bash, into
 ~/.zshrc, after compinit:
 
@@ -86,30 +94,59 @@ func (c *command) complete(ctx context.Context, args []string) {
 		return
 	}
 	app, word, before := c.app(), args[len(args)-1], args[:len(args)-1]
-	var named *cliv2.Command
-	for _, a := range before {
-		if named = app.Command(a); named != nil {
-			break
-		}
-	}
-	var words []string
-	switch {
-	case strings.HasPrefix(word, "-") && named != nil:
-		words = optionWords(named.Flags)
-	case strings.HasPrefix(word, "-"):
-		words = optionWords(app.Flags)
-	case named == nil:
-		words = firstWords(app)
-	case strings.HasPrefix(strings.TrimPrefix(named.ArgsUsage, "["), "SWEEP"):
-		words = sweepWords(ctx, c)
-	case named.Name == "completion":
-		words = []string{"bash", "fish", "zsh"}
-	}
-	for _, w := range words {
-		if strings.HasPrefix(w, word) {
+	for _, w := range c.candidates(ctx, app, word, before) {
+		if strings.HasPrefix(w, word) && plainWord.MatchString(w) {
 			fmt.Fprintln(c.stdout, w)
 		}
 	}
+}
+
+// plainWord matches words that no shell takes for more than text.
+var plainWord = regexp.MustCompile(`^[\w./:=,@%+-]+$`)
+
+// columnOptions are the options whose values are columns of results.
+var columnOptions = []string{"--sort", "--group-by", "--metrics", "--metric"}
+
+// candidates returns what may stand in place of a word behind others.
+func (c *command) candidates(ctx context.Context, app *cliv2.App, word string,
+	before []string) []string {
+	var named *cliv2.Command
+	behind := "" // the first argument of the command
+	for _, a := range before {
+		switch {
+		case strings.HasPrefix(a, "-"):
+		case named == nil && app.Command(a) != nil:
+			named = app.Command(a)
+		case behind == "":
+			behind = a
+		}
+	}
+	last := ""
+	if len(before) > 0 {
+		last = before[len(before)-1]
+	}
+	switch {
+	case last == "--as":
+		return definition.Forms
+	case slices.Contains(columnOptions, last) && named != nil:
+		return columnWords(ctx, c, behind)
+	case strings.HasPrefix(word, "-") && named != nil:
+		return optionWords(named.Flags)
+	case strings.HasPrefix(word, "-"):
+		return optionWords(app.Flags)
+	case named == nil && behind != "":
+		return parameterWords(behind)
+	case named == nil:
+		return firstWords(app)
+	case strings.Contains(word, "/"):
+		return taskWords(ctx, c, word)
+	case strings.HasPrefix(strings.TrimLeft(named.ArgsUsage, "["), "SWEEP") ||
+		strings.HasPrefix(named.ArgsUsage, "TASK"):
+		return sweepWords(ctx, c)
+	case named.Name == "completion":
+		return []string{"bash", "fish", "zsh"}
+	}
+	return nil
 }
 
 func optionWords(flags []cliv2.Flag) (words []string) {
@@ -136,23 +173,70 @@ func firstWords(app *cliv2.App) (words []string) {
 	return words
 }
 
-// sweepWords are the sweeps of this machine, the newest first: a cluster would take too long.
+// parameterWords are the parameters of a definition, as words that set them.
+func parameterWords(name string) (words []string) {
+	p, err := project.Read(nearest(hasProject), name, space.Change{})
+	if err != nil {
+		return nil
+	}
+	for _, name := range project.NamesOf(p.Space) {
+		words = append(words, name+"=")
+	}
+	return words
+}
+
+// sweepWords are the sweeps of this machine, the newest first.
 func sweepWords(ctx context.Context, c *command) (words []string) {
+	storeWords(ctx, c, func(h *localFolder) {
+		sweeps, err := h.Sweeps(ctx, "", 0)
+		if err != nil {
+			return
+		}
+		for _, s := range slices.Backward(sweeps) {
+			words = append(words, s.ID)
+		}
+	})
+	return words
+}
+
+// mostTaskWords is how many tasks are offered at most.
+const mostTaskWords = 200
+
+// taskWords are tasks of the sweep whose name a word begins with.
+func taskWords(ctx context.Context, c *command, word string) (words []string) {
+	id, _, _ := strings.Cut(word, "/")
+	storeWords(ctx, c, func(h *localFolder) {
+		page, err := h.Tasks(ctx, id, api.Query{Limit: mostTaskWords})
+		if err != nil {
+			return
+		}
+		for _, r := range page.Tasks {
+			words = append(words, r.ID)
+		}
+	})
+	return words
+}
+
+// columnWords are the columns of results of a sweep; "": of the newest.
+func columnWords(ctx context.Context, c *command, sweep string) (words []string) {
+	storeWords(ctx, c, func(h *localFolder) {
+		if s, err := sweepOf(ctx, h, sweep, false); err == nil {
+			words = s.Record.Schema().Names()
+		}
+	})
+	return words
+}
+
+// storeWords lets find look in the store of this machine: a cluster would take too long.
+func storeWords(ctx context.Context, c *command, find func(*localFolder)) {
 	local.Use(nearestStore())
 	if named := os.Getenv(storeVariable); named != "" {
 		local.Use(named)
 	}
 	h, err := c.openFolder(ctx)
 	if err != nil {
-		return nil
+		return
 	}
 	defer h.close()
-	sweeps, err := h.Sweeps(ctx, "", 0)
-	if err != nil {
-		return nil
-	}
-	for _, s := range slices.Backward(sweeps) {
-		words = append(words, s.ID)
-	}
-	return words
+	find(h)
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/argv"
@@ -77,10 +78,10 @@ type dryRun struct {
 }
 
 // onlyMissing leaves out what has succeeded already. It writes nothing.
-func onlyMissing(ctx context.Context, src source, d *dryRun, p *project) error {
-	m, err := projects.Scan(ctx, p.dir, projects.Options{})
+func onlyMissing(ctx context.Context, src source, d *dryRun, p *project.Project) error {
+	m, err := projects.Scan(ctx, p.Dir, projects.Options{})
 	if err != nil {
-		return projectError(err)
+		return project.FilesError(err)
 	}
 	r := d.record
 	r.Recipe.Revision = m.Revision()
@@ -88,12 +89,12 @@ func onlyMissing(ctx context.Context, src source, d *dryRun, p *project) error {
 	if err != nil {
 		return err
 	}
-	found, _, notes, err := newGap(m, codeOf(p.task, p.space).Key(m), p, revisions).narrow(ctx, src,
+	found, _, notes, err := project.NewGap(m, project.CodeOf(p.Task, p.Space).Key(m), p, revisions).Narrow(ctx, src,
 		&r)
 	if err != nil {
 		return err
 	}
-	p.notes = append(p.notes, notes...)
+	p.Notes = append(p.Notes, notes...)
 	if d.record.Ranges, d.total = r.Ranges, api.Total(r); !found {
 		d.total = 0
 	}
@@ -207,7 +208,7 @@ func (d dryRun) shown() iter.Seq[int64] {
 
 func (d dryRun) writeText(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	title := d.name + ": " + tasksOf(d.record.Space, d.total)
+	title := d.name + ": " + project.TasksOf(d.record.Space, d.total)
 	if d.more {
 		title += " more"
 	}
@@ -258,4 +259,26 @@ func (d dryRun) writeText(w io.Writer) error {
 		fmt.Fprintln(out, "on no worker yet: the master has none")
 	}
 	return out.Flush()
+}
+
+// inputs is what the program of a task is given, as far as it is known before it runs.
+func (d dryRun) inputs(points *core.Points, index int64) (argv.Given, error) {
+	at := task.PlaceholderValues{Index: fmt.Sprint(index)}
+	if d.more {
+		at.Task = d.id(index)
+	}
+	return argv.Of(d.record.Recipe, at, task.Attempt{Index: index, Args: points.Flags(nil, index),
+		Parameters: points.Given(index)}, d.config)
+}
+
+// parametersLine says where else tasks find their parameters; "": they have none.
+func (d dryRun) parametersLine() string {
+	names := project.NamesOf(d.spaces...)
+	if len(names) == 0 {
+		return ""
+	}
+	for i, name := range names {
+		names[i] = argv.Variable(name)
+	}
+	return "parameters are also in " + task.ParametersFile + " and " + strings.Join(names, " ")
 }

@@ -6,7 +6,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
-	"mlframework/projects"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 )
@@ -16,22 +16,16 @@ func noSweep() error {
 		"no sweeps in this folder")
 }
 
-// projectError gives what is wrong with a project's files its exit code.
-func projectError(err error) error {
-	_, files := errors.AsType[*projects.ScanError](err)
-	_, folder := errors.AsType[*projects.FolderError](err)
-	if files || folder {
-		return &cli.Error{Code: cli.Invalid, Err: err}
-	}
-	return err
-}
-
 // problem gives answers of a master, and of the process that runs this folder, their words and exit
 // code.
 func (c *command) problem(err error) error {
-	if option, ok := errors.AsType[*cli.UnknownOption](err); ok && option.Value != "" {
+	option, unknown := errors.AsType[*cli.UnknownOption](err)
+	if unknown && option.Name == "seed" {
+		return &cli.Error{Code: cli.Usage, Err: option, Remedy: "a parameter is set without dashes: " +
+			"seed=1; --sample-seed chooses the sample"}
+	} else if unknown && option.Value != "" {
 		remedy := "see `run-tasks --help`; a parameter is set without dashes: " +
-			typed([]string{option.Name + "=" + option.Value})
+			project.Words([]string{option.Name + "=" + option.Value})
 		return &cli.Error{Code: cli.Usage, Err: option, Remedy: remedy}
 	}
 	if e := site.ExplainMaster(err, c.self); e != nil {

@@ -10,23 +10,11 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
-	"mlframework/sweep/definition"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/space"
 )
-
-// extension is a sweep and what its project's parameters have more.
-type extension struct {
-	sweep  api.Sweep
-	now    currentProject
-	notes  []string     // for the user to read before anything runs
-	change space.Change // of the parameters file
-	by     api.Extension
-	record core.Record // with it
-	tasks  int64       // that it adds
-}
 
 func extendCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "extend", Action: extendAction(c),
@@ -55,7 +43,7 @@ EXAMPLES:
 // extendOptions are the options of `run-tasks extend`.
 type extendOptions struct {
 	runOptions
-	updateOptions
+	project.Update
 	sweep   string
 	change  space.Change
 	limited bool // --limit is given
@@ -86,7 +74,7 @@ func readExtendOptions(ctx *cliv2.Context) (o extendOptions, err error) {
 	if o.runOptions, err = readRunOptions(ctx); err != nil {
 		return o, err
 	}
-	o.updateOptions = updateOptions{updated: ctx.Bool("updated"), dir: ctx.String("d")}
+	o.Update = project.Update{Updated: ctx.Bool("updated"), Dir: ctx.String("d")}
 	o.limited, o.dryRun, o.all = ctx.IsSet("limit"), ctx.Bool("dry-run"), ctx.Bool("all")
 	if o.all && !o.dryRun {
 		return o, cli.Wrong("add --dry-run to see every task that would be added",
@@ -102,46 +90,46 @@ func (o extendOptions) run(ctx context.Context, c *command, src source) error {
 	if err != nil {
 		return err
 	}
-	e, err := o.read(s)
+	e, err := o.Extension(s, o.change, o.limited)
 	if err != nil {
 		return err
 	}
 	m, isRemote := src.(*remote)
 	if !isRemote { // without its old files, an edited parameters file looks the same
-		e.notes = append(e.notes, e.now.edited(ctx, src)...)
+		e.Notes = append(e.Notes, edited(ctx, src, e.Now)...)
 	}
 	switch {
-	case e.tasks == 0:
-		t.note(e.notes...)
+	case e.Tasks == 0:
+		t.note(e.Notes...)
 		fmt.Fprintf(t.stderr, "%s has every combination of %s already: there is nothing to add\n",
 			s.ID, strings.TrimSpace(cli.Visible(s.Record.ParametersFile)+" "+
-				typed(e.change.Arguments())))
+				project.Words(e.Change.Arguments())))
 		return nil
 	case o.dryRun:
-		t.note(e.notes...)
+		t.note(e.Notes...)
 		return o.show(ctx, t, src, e)
 	}
-	return run(ctx, c, m, o.runOptions, launch{notes: e.notes, secrets: s.Record.Recipe.Secrets,
+	return run(ctx, c, m, o.runOptions, launch{notes: e.Notes, secrets: s.Record.Recipe.Secrets,
 		needs: needOfSweep(s), typed: s.Record.CommandLine, begin: o.begin(t, e)})
 }
 
 // begin returns what extends a sweep at a backend.
-func (o extendOptions) begin(t *terminal, e extension) func(context.Context, backend,
+func (o extendOptions) begin(t *terminal, e project.Extension) func(context.Context, backend,
 	api.Detail) (api.StartedSweep, error) {
-	s, toNote := e.sweep, e.now.updated
+	s, toNote := e.Sweep, e.Now.Updated
 	return func(ctx context.Context, at backend, d api.Detail) (b api.StartedSweep, err error) {
 		if toNote {
 			toNote = false
-			t.say(e.now.excludedRemarks(ctx, t.self)...)
+			t.say(e.Now.Remarks(ctx, t.self)...)
 		}
-		if err := at.accepts(ctx, e.now.dir, e.now.file); err != nil {
+		if err := at.accepts(ctx, e.Now.Dir, e.Now.File); err != nil {
 			return b, err
 		}
-		g, err := e.now.bring(ctx, at)
+		g, err := e.Now.Bring(ctx, at.take)
 		if err != nil {
 			return b, err
 		}
-		by := e.by
+		by := e.By
 		by.Continuation, by.KeepGoing = g.Continuation, o.keepGoing
 		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
 			error) {
@@ -151,84 +139,19 @@ func (o extendOptions) begin(t *terminal, e extension) func(context.Context, bac
 	}
 }
 
-// read compares what the project's parameters are now, as the overrides of a sweep and a
-// change of those make them, with those of the sweep. The sweep keeps the options of the change,
-// and not the values that it sets: those are of this extension.
-func (o extendOptions) read(s api.Sweep) (e extension, err error) {
-	r := s.Record
-	if r.CommandLine && r.Overrides == nil {
-		return e, cli.Wrong("run the command again with them", "%s has no parameters that could "+
-			"get more values", s.ID)
-	}
-	if r.EachWorker || r.ParametersFile == "" && !r.CommandLine {
-		return e, cli.Wrong("submit it again instead", "%s is a sweep without a parameters file: "+
-			"there is nothing to extend it by", s.ID)
-	}
-	if s.State == core.Cancelled {
-		return e, &core.WrongState{ID: s.ID, Is: "cancelled", Remedy: "`run-tasks retry " + s.ID +
-			"` runs what was cancelled; then it can be extended"}
-	}
-	e.sweep = s
-	if e.now, err = o.project(s); err != nil {
-		return e, err
-	}
-	e.change = o.overrides(r.Overrides)
-	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile},
-		change: e.change}
-	if r.CommandLine {
-		err = p.setParameters(namesSet(*r.Overrides))
-	} else if err = p.readParameters(e.now.dir); err != nil {
-		err = e.now.unreadable(err)
-	}
-	if err != nil {
-		return e, err
-	}
-	if p.space.Counted() && !r.Recipe.CountsRepeats {
-		return e, cli.Wrong("submit a new sweep", "%s was submitted without a number of repeats, "+
-			"and extend cannot add one", s.ID)
-	}
-	e.notes = append(p.notes, e.now.notes()...)
-	if r.Overrides != nil {
-		e.notes = append(e.notes, s.ID+" is extended with "+typed(p.change.Arguments()))
-	}
-	o.change.Set = nil
-	kept := o.overrides(r.Overrides)
-	e.by.Space, e.by.Overrides = p.space, &kept
-	if err := checkInputsOf(s.ID, e.now.dir, e.now.record(r), p.space); err != nil {
-		return e, err
-	}
-	if e.record, e.tasks, err = r.Extended(p.space); err != nil {
-		err = cli.Wrong("submit what is new as a sweep of its own", "%s cannot be extended: %w",
-			s.ID, err)
-	}
-	return e, err
-}
-
-// overrides are those with which a sweep is extended: its own, but for what is given now.
-func (o extendOptions) overrides(was *space.Change) space.Change {
-	if was == nil {
-		return o.change
-	}
-	all := was.Then(o.change)
-	if o.limited {
-		all.Limit = o.change.Limit
-	}
-	return all
-}
-
 // show shows what would be added.
 func (o extendOptions) show(ctx context.Context, t *terminal, src source,
-	e extension) (err error) {
-	d := dryRun{name: e.sweep.ID, record: e.record, first: e.sweep.Total, total: e.tasks,
+	e project.Extension) (err error) {
+	d := dryRun{name: e.Sweep.ID, record: e.Record, first: e.Sweep.Total, total: e.Tasks,
 		more: true, all: o.all,
-		spaces: e.record.Extensions[len(e.sweep.Record.Extensions):]}
-	if f := e.record.Recipe.File; f != nil {
-		if d.config, err = os.ReadFile(filepath.Join(e.now.dir,
+		spaces: e.Record.Extensions[len(e.Sweep.Record.Extensions):]}
+	if f := e.Record.Recipe.File; f != nil {
+		if d.config, err = os.ReadFile(filepath.Join(e.Now.Dir,
 			filepath.FromSlash(f.From))); err != nil {
 			return err
 		}
 	}
-	d.where, err = places(ctx, t, src, o.runOptions, e.now.dir, e.now.file, needOfSweep(e.sweep))
+	d.where, err = places(ctx, t, src, o.runOptions, e.Now.Dir, e.Now.File, needOfSweep(e.Sweep))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -39,7 +40,7 @@ func (p *sweepReport) failures(ctx context.Context) error {
 	}
 	if rest > 0 {
 		fmt.Fprintf(p.stdout, "... and %s with other failures: %s results --failures %s\n",
-			plural(rest, "task"), p.self, s.ID)
+			human.Plural(rest, "task"), p.self, s.ID)
 	}
 	if len(shown) == 1 {
 		fmt.Fprintln(p.stdout, "output: "+logsLine(shown[0], p.self))
@@ -124,7 +125,7 @@ func (o resultsOptions) failures(ctx context.Context, src source, t *terminal) e
 		fmt.Fprintf(t.stdout, "%s\n    %s\n", groupText(g), logsLine(g, t.self))
 	}
 	if f.Others > 0 {
-		fmt.Fprintf(t.stdout, "... and %s with other failures\n", plural(f.Others, "task"))
+		fmt.Fprintf(t.stdout, "... and %s with other failures\n", human.Plural(f.Others, "task"))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/infra"
 	"mlframework/sweep/human"
 	"mlframework/sweep/task"
@@ -112,7 +113,7 @@ func (o fetchOptions) run(ctx context.Context, src source, t *terminal) error {
 	some := slices.ContainsFunc(done, func(d infra.Fetched) bool { return d.Files+d.Had > 0 })
 	if err == nil && missing == nil && len(w.Files) > 0 && !some {
 		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("no output of the selected tasks of "+
-			"%s matches %s", s.ID, enumerated(w.Files)),
+			"%s matches %s", s.ID, human.List(w.Files)),
 			Remedy: "patterns are as in a .gitignore file, below the task's folder; without " +
 				"--files everything is copied"}
 	}
@@ -145,8 +146,8 @@ func (w fetchPlan) missingFolders(done []infra.Fetched) error {
 		}
 		if n := len(ids); n > 0 {
 			texts = append(texts, fmt.Sprintf("the %s of %s no longer %s on %s: %s%s",
-				pick(n, "folder", "folders"), enumeratedFirst(ids), pick(n, "exists", "exist"),
-				d.Host, first, pick(n, "", ", ...")))
+				human.Pick(n, "folder", "folders"), human.ListFirst(ids), human.Pick(n, "exists", "exist"),
+				d.Host, first, human.Pick(n, "", ", ...")))
 		}
 	}
 	if len(texts) == 0 {
@@ -178,7 +179,7 @@ func (w fetchPlan) unmatchedTasks(done []infra.Fetched) error {
 	}
 	slices.SortFunc(names, human.CompareNatural)
 	return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("%s: no output matches %s",
-		enumeratedFirst(names), enumerated(w.Files)),
+		human.ListFirst(names), human.List(w.Files)),
 		Remedy: "matching files of the other tasks were copied; to copy all files of a task: " +
 			"run-tasks fetch " + names[0] + " --to FOLDER"}
 }
@@ -200,19 +201,19 @@ func readFetchOptions(ctx *cliv2.Context) (o fetchOptions, err error) {
 	case ctx.IsSet("top") && o.isTask:
 		return o, cli.Wrong("name a sweep", "--top chooses among the tasks of a sweep, and %s is "+
 			"one task", o.text())
-	case at == atSocket:
+	case at == project.AtSocket:
 		return o, cli.Wrong("the workers have them in their folders of outputs",
 			"fetch needs a cluster of cluster.yml, or a sweep of this machine")
-	case at == inFolder && !ctx.IsSet("to"):
+	case at == project.Here && !ctx.IsSet("to"):
 		return o, cli.Wrong("run-tasks fetch --to FOLDER copies them",
 			"on this machine the outputs are in %s%c already", local.OutputFolder(),
 			filepath.Separator)
 	case o.to == "":
 		return o, cli.Wrong("--to . is the current folder", "--to is empty")
-	case at == inFolder && within(o.to, local.StoreFolder()):
+	case at == project.Here && within(o.to, local.StoreFolder()):
 		return o, cli.Wrong("name another folder", "%s is where run-tasks keeps its sweeps",
 			cli.Visible(o.to))
-	case at == inFolder && within(o.to, local.OutputFolder()):
+	case at == project.Here && within(o.to, local.OutputFolder()):
 		return o, cli.Wrong("name another folder", "%s is where the tasks' outputs are",
 			cli.Visible(o.to))
 	}
@@ -248,7 +249,7 @@ func (o fetchOptions) print(t *terminal, folder string, done []infra.Fetched) er
 			continue
 		}
 		fmt.Fprintf(t.stdout, "%s: %s, %s (%d were here)\n", cli.Visible(d.Host),
-			cli.Files(d.Files), size(d.Bytes), d.Had)
+			cli.Files(d.Files), human.Size(d.Bytes), d.Had)
 	}
 	if !o.json && len(done) > 0 {
 		fmt.Fprintf(t.stdout, "in %s%c\n", folder, filepath.Separator)

@@ -9,6 +9,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 )
 
@@ -80,7 +81,7 @@ func (w fetchPlan) chosen(s api.Sweep, top int, where string) string {
 	}
 	var text string
 	if n < int64(top) {
-		text = fmt.Sprintf("only %s of %s %s a rank", plural(n, name), s.ID, pick(int(n), "has",
+		text = fmt.Sprintf("only %s of %s %s a rank", human.Plural(n, name), s.ID, human.Pick(int(n), "has",
 			"have"))
 		if where != "" {
 			text += ", of those that --where chooses"
@@ -94,5 +95,5 @@ func (w fetchPlan) chosen(s api.Sweep, top int, where string) string {
 	}
 	return text + fmt.Sprintf("--top is of combinations, ranked by their mean %s over %s, with "+
 		"all their repeats: %s; --group-by "+noGroups+" is of single tasks",
-		s.Record.Objective.Metric, strings.Join(s.Record.Repeats(), ", "), plural(int64(w.tasks()), "task"))
+		s.Record.Objective.Metric, strings.Join(s.Record.Repeats(), ", "), human.Plural(int64(w.tasks()), "task"))
 }

@@ -9,6 +9,7 @@ import (
 	"mlframework/infra"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -86,7 +87,7 @@ func onlyRanked(sweeps []api.Sweep) (api.Sweep, error) {
 		return ranked[0], nil
 	}
 	return api.Sweep{}, cli.Wrong("run-tasks fetch "+ranked[0].Definition+" --top ..., for example",
-		"several sweeps have an objective: %s", enumerated(names))
+		"several sweeps have an objective: %s", human.List(names))
 }
 
 // cleared reports whether in a task's folder only outputs are left. One that runs has its copy of

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
@@ -95,7 +96,7 @@ func (*localFolder) accepts(context.Context, string, *definition.File) error { r
 // take keeps the files of a project as they are now.
 func (*localFolder) take(ctx context.Context, dir string) (*projects.Manifest, error) {
 	m, err := local.Snapshot(ctx, dir)
-	return m, projectError(err)
+	return m, project.FilesError(err)
 }
 
 // complete has outputs of earlier sweeps stay those of their own.

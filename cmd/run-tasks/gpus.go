@@ -4,23 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/nvdocker"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/definition"
-	"mlframework/sweep/fault"
 	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
@@ -41,76 +38,14 @@ func flagsNeeds() []cliv2.Flag {
 	}
 }
 
-// needOptions are the options that change what tasks need of a host.
-type needOptions struct {
-	amounts map[string]string // of those of gpus, cpus and memory that are given
-	on      []string          // LABEL=VALUE
-}
-
-func readNeeds(ctx *cliv2.Context) needOptions {
-	o := needOptions{amounts: map[string]string{}, on: ctx.StringSlice("on")}
+func readNeeds(ctx *cliv2.Context) project.Needs {
+	o := project.Needs{Amounts: map[string]string{}, On: ctx.StringSlice("on")}
 	for _, name := range []string{"gpus", "cpus", "memory"} {
 		if ctx.IsSet(name) {
-			o.amounts[name] = ctx.String(name)
+			o.Amounts[name] = ctx.String(name)
 		}
 	}
 	return o
-}
-
-// change applies the options to what tasks need. Memory and name of GPUs stay.
-func (o needOptions) change(n *task.Needs) error {
-	for _, option := range []struct {
-		name string
-		set  func(text string) (problem, remedy string)
-	}{
-		{"gpus", func(text string) (problem, remedy string) {
-			g := n.GPUs
-			g.Count, g.All, g.Share = 1, text == "all", false
-			if !g.All {
-				g.Count, problem, remedy = definition.ParseGPUCount(text)
-			}
-			if g.Count == 0 {
-				g = task.GPUs{}
-			}
-			n.GPUs = g
-			return problem, remedy
-		}},
-		{"cpus", func(text string) (problem, remedy string) {
-			n.CPUs, problem, remedy = definition.ParseCPUs(text)
-			return problem, remedy
-		}},
-		{"memory", func(text string) (problem, remedy string) {
-			n.Memory = 0
-			if text != "0" {
-				n.Memory, problem, remedy = definition.ParseMemory(text)
-			}
-			return problem, remedy
-		}},
-	} {
-		text, given := o.amounts[option.name]
-		if !given {
-			continue
-		}
-		if problem, remedy := option.set(text); problem != "" {
-			return cli.Wrong(remedy, "--%s: %s", option.name, problem)
-		}
-	}
-	for _, label := range o.on {
-		name, value, ok := strings.Cut(label, "=")
-		if !ok || name == "" {
-			return cli.Wrong("write --on host=gpu2, or another label of the hosts",
-				"--on: %s is not LABEL=VALUE", fault.Quote(label))
-		}
-		n.On = maps.Clone(n.On)
-		if n.On == nil {
-			n.On = map[string]string{}
-		}
-		n.On[name] = value
-	}
-	if err := n.Check(); err != nil {
-		return cli.Wrong("", "%w", err)
-	}
-	return nil
 }
 
 // visibleDevices names the GPUs that programs of CUDA may use, and so those of --local.
@@ -125,9 +60,9 @@ type hostNeed struct {
 	typed      bool // the command is not in tasks.yml
 }
 
-// needs is that of a new sweep.
-func (p *project) needs() hostNeed {
-	return hostNeed{p.task.Needs, p.task.Name, p.task.Name, false, p.typed}
+// needsOf is that of a new sweep.
+func needsOf(p *project.Project) hostNeed {
+	return hostNeed{p.Task.Needs, p.Task.Name, p.Task.Name, false, p.Typed}
 }
 
 // needOfSweep is that of a sweep.
@@ -257,7 +192,7 @@ func addWaits(ctx context.Context, src source, sweeps ...*core.Summary) {
 // placeLines tell what a worker has for tasks with a need: "on gpu1, 4 slots, 2 x NVIDIA L4 with
 // 22.5 GB: 2 tasks at a time", and which of its GPUs are not available now.
 func placeLines(w core.Worker, need task.Needs) []string {
-	text := w.Name + ", " + plural(int64(w.Slots), "slot")
+	text := w.Name + ", " + human.Plural(int64(w.Slots), "slot")
 	if w.State != core.WorkerReady {
 		text += " (" + w.State + ")"
 	}
@@ -283,7 +218,7 @@ func placeLines(w core.Worker, need task.Needs) []string {
 		out = nil
 	}
 	lines := []string{fmt.Sprintf("on %s: %s at a time", text,
-		plural(int64(w.AtATime(need)), "task"))}
+		human.Plural(int64(w.AtATime(need)), "task"))}
 	if limit, all := slotsLimit(w, need); limit != "" {
 		more := fmt.Sprintf("`run-tasks workers slots %s %d`", w.Name, all)
 		if w.Host == "" { // this machine, which is no worker of a master

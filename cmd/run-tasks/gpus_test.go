@@ -12,7 +12,6 @@ import (
 	"mlframework/nvdocker"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/definition"
 	"mlframework/sweep/task"
 )
 
@@ -78,19 +77,6 @@ func TestPlaceLines(t *testing.T) {
 	} {
 		if diff := cmp.Diff(c.want, placeLines(c.at, task.Needs{GPUs: c.need})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
-		}
-	}
-}
-
-// What env says of GPUs is not used by tasks of a host, which see none without gpus.
-func TestNoteOfGPUVariables(t *testing.T) {
-	t.Parallel()
-	for at, want := range map[location]int{inFolder: 0, inCluster: 1} {
-		p := &project{file: new(definition.File), task: definition.Task{Name: "train",
-			Env: []definition.Variable{{Name: "CUDA_VISIBLE_DEVICES", Value: "0"}}}}
-		p.noteUnused(at)
-		if len(p.notes) != want {
-			t.Errorf("%v: %q", at, p.notes)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"mlframework/nvdocker"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -25,7 +26,7 @@ func slotsLimit(w core.Worker, need task.Needs) (text string, all int) {
 		return "", all
 	}
 	n := int64(len(matching(core.Devices(w.GPUs), need.GPUs)))
-	text = fmt.Sprintf("%s for %s", plural(int64(w.Slots), "slot"), plural(n, "GPU"))
+	text = fmt.Sprintf("%s for %s", human.Plural(int64(w.Slots), "slot"), human.Plural(n, "GPU"))
 	if int64(all) != n {
 		text += fmt.Sprintf(", which %d tasks can use at a time", all)
 	}
@@ -65,7 +66,7 @@ func (s *session) noteUnusedGPUs(ctx context.Context, b api.StartedSweep) {
 		r, err := nvdocker.Detect(ctx, nvdocker.AnswerTime)
 		if n := int64(len(nvdocker.Devices(r.GPUs))); err == nil && n > 0 && ctx.Err() == nil {
 			s.messages.Note(fmt.Sprintf("this machine has %s: with %s, each task of %s gets one "+
-				"of its own", plural(n, "GPU"), s.oneGPU(), s.needs.definition))
+				"of its own", human.Plural(n, "GPU"), s.oneGPU(), s.needs.definition))
 		}
 	}()
 }

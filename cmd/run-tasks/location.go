@@ -10,36 +10,28 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/config"
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/human"
 )
 
-// location says whose sweeps a command is about.
-type location int
-
-const (
-	inFolder  location = iota // those of this folder, run on this machine
-	atSocket                  // those of a master whose socket is named
-	inCluster                 // those of the master of the cluster of cluster.yml
-)
-
 // locationOf returns which a command line means: --local wins, then a socket that is named, then
 // cluster.yml. Without any of them it is this folder.
-func locationOf(ctx *cliv2.Context) location {
+func locationOf(ctx *cliv2.Context) project.Location {
 	switch {
 	case ctx.Bool("local"):
-		return inFolder
+		return project.Here
 	case socketOf(ctx) != "":
-		return atSocket
+		return project.AtSocket
 	case ctx.String("config") != "":
-		return inCluster
+		return project.InCluster
 	}
 	if _, ok := config.Find(); !ok {
-		return inFolder
+		return project.Here
 	}
-	return inCluster
+	return project.InCluster
 }
 
 // socketOf is the socket that a command line names; --config names a cluster instead.
@@ -51,7 +43,7 @@ func socketOf(ctx *cliv2.Context) string {
 }
 
 // presumed reports whether a command is about this machine because nothing names another place.
-func presumed(ctx *cliv2.Context) bool { return locationOf(ctx) == inFolder && !ctx.Bool("local") }
+func presumed(ctx *cliv2.Context) bool { return locationOf(ctx) == project.Here && !ctx.Bool("local") }
 
 // checkLocation refuses a new sweep where nothing says what to run, or where cluster.yml lies with
 // the project and not here: its cluster may be meant.
@@ -61,7 +53,7 @@ func checkLocation(ctx *cliv2.Context, name string) error {
 	}
 	dir := projectFolder(ctx)
 	if !hasProject(dir) {
-		if near := nearestCommand(name); near != "" && dir == "." {
+		if near := project.NearestCommand(name); near != "" && dir == "." {
 			return nil // a command was meant: who reads the project says so
 		}
 		neither := fmt.Sprintf("there is no %s and no %s in this folder or above",
@@ -102,7 +94,7 @@ func (c *command) nameFolder(isLocal bool) {
 
 // dial makes the source of a master. Hints name it as the user did.
 func (c *command) dial(ctx *cliv2.Context) (*remote, error) {
-	if locationOf(ctx) == inCluster {
+	if locationOf(ctx) == project.InCluster {
 		return c.dialCluster(ctx)
 	}
 	socket := socketOf(ctx)
@@ -115,7 +107,7 @@ func (c *command) dial(ctx *cliv2.Context) (*remote, error) {
 // projectOf is the project's folder: -d, else that of cluster.yml for a cluster, else the nearest
 // folder with a project.
 func projectOf(ctx *cliv2.Context) string {
-	if locationOf(ctx) != inCluster || ctx.IsSet("d") {
+	if locationOf(ctx) != project.InCluster || ctx.IsSet("d") {
 		return projectFolder(ctx)
 	}
 	saved, _, err := config.Load(cli.FileSource(ctx))

@@ -13,6 +13,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -24,7 +25,8 @@ func logsCommand(c *command) *cliv2.Command {
 				Usage: "show the output of attempt `N`"},
 			cli.Switch("follow", "keep printing until it ends", "f")),
 		Description: `The standard error of a task goes to standard error. Lines of a sweep begin with
-their task.
+their task. If the output is not a terminal, progress bars are printed as they
+were at the end of their line.
 
 EXAMPLES:
    run-tasks logs run_training-1/7
@@ -61,7 +63,7 @@ func (o logsOptions) run(ctx context.Context, src source, t *terminal) error {
 	switch {
 	case !o.isTask && s.Total > 1 && o.given:
 		return cli.Wrong(fmt.Sprintf("%s logs --attempt %d %s/0, for example", t.self, o.attempt,
-			s.ID), "--attempt is of one task, and %s has %s", s.ID, plural(s.Total, "task"))
+			s.ID), "--attempt is of one task, and %s has %s", s.ID, human.Plural(s.Total, "task"))
 	case !o.isTask && s.Total > 1:
 		return untilInterrupted(ctx, func(work context.Context) error {
 			return (&sweepLogs{terminal: t, src: src, sweep: s}).print(work, o.follow)
@@ -77,9 +79,15 @@ func (o logsOptions) run(ctx context.Context, src source, t *terminal) error {
 		return err
 	}
 	return untilInterrupted(ctx, func(work context.Context) error {
-		return logsOf(work, src, of.Row.Host, outputQuery{id: task.ID{Sweep: s.ID, Index: o.index},
-			attempt: o.attempt, follow: o.follow,
-			stdout: display.Visibly(t.stdout), stderr: display.Visibly(t.stderr)})
+		stdout, stderr := display.Visibly(t.stdout), display.Visibly(t.stderr)
+		err := logsOf(work, src, of.Row.Host, outputQuery{id: task.ID{Sweep: s.ID, Index: o.index},
+			attempt: o.attempt, follow: o.follow, stdout: stdout, stderr: stderr})
+		for _, w := range []display.Output{stdout, stderr} {
+			if flushed := w.Flush(); err == nil {
+				err = flushed
+			}
+		}
+		return err
 	})
 }
 

@@ -131,7 +131,7 @@ func (p *prefixed) flush() {
 }
 
 func (p *prefixed) write() error {
-	_, err := fmt.Fprintf(p.to, "%s%s\n", p.prefix, p.line)
+	_, err := fmt.Fprintf(p.to, "%s%s\n", p.prefix, display.LastState(p.line))
 	p.line = p.line[:0]
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -123,7 +124,7 @@ func sizeText(bytes int64) string {
 	if bytes == 0 {
 		return ""
 	}
-	text := size(bytes)
+	text := human.Size(bytes)
 	if whole, rest, ok := strings.Cut(text, "."); ok && len(whole) > 1 {
 		text = whole + rest[1:] // the digit is not worth its room
 	}

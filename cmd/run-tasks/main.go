@@ -33,5 +33,5 @@ func (c *command) main(ctx context.Context, args []string) int {
 		return cli.OK
 	}
 	args, c.argv = splitCommand(c.app(), args)
-	return cli.Run(ctx, c.app(), cli.CommandHelp(cli.ExitCodes), args, c.problem)
+	return cli.Run(ctx, c.app(), cli.CommandHelp("Exit codes: run-tasks --help\n"), args, c.problem)
 }

@@ -53,7 +53,7 @@ func TestDetached(t *testing.T) {
 	}
 }
 
-// With --attached Ctrl-C cancels, and waits; the second leaves at once.
+// With --cancel-on-interrupt Ctrl-C cancels, and waits; the second leaves at once.
 func TestAttached(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -64,7 +64,7 @@ func TestAttached(t *testing.T) {
 			t.Parallel()
 			f := newFolder(t, "grace: 30s", c.script)
 			f.master()
-			call := f.start(nil, "--master", "m.sock", "-d", "p", "--attached", "work")
+			call := f.start(nil, "--master", "m.sock", "-d", "p", "--cancel-on-interrupt", "work")
 			f.running(3)
 			f.signal(call, syscall.SIGINT)
 			call.shows("work-1 is cancelled; waiting for its running tasks to stop; press Ctrl-C " +
@@ -211,9 +211,9 @@ func TestDetachedAtAMaster(t *testing.T) {
 		"4 tasks; `run-tasks --master m.sock follow work-1` shows it") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
-	if _, stderr, code := f.run("--master", "m.sock", "-d", "p", "--detach", "--attached",
+	if _, stderr, code := f.run("--master", "m.sock", "-d", "p", "--detach", "--cancel-on-interrupt",
 		"work"); code != 2 {
-		t.Errorf("with --attached: exit code %d: %s", code, stderr)
+		t.Errorf("with --cancel-on-interrupt: exit code %d: %s", code, stderr)
 	}
 	f.running(3)
 	f.write("go", "")

@@ -19,6 +19,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/api"
 	"mlframework/sweep/monitor"
 )
@@ -62,7 +63,7 @@ func monitorAction(c *command) cliv2.ActionFunc {
 		work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 		defer stop()
 		p := pages{open: !ctx.Bool("no-open") && hasBrowser()}
-		if o.at == inFolder {
+		if o.at == project.Here {
 			return p.serveFolder(work, c, o.runner)
 		}
 		m, err := c.dial(ctx)

@@ -9,6 +9,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/core"
 	"mlframework/sweep/fault"
 )
@@ -16,7 +17,7 @@ import (
 // Arguments as usage lines show them.
 const (
 	oneSweep    = "[SWEEP]"
-	sweepOrTask = "[SWEEP | SWEEP/INDEX]"
+	sweepOrTask = "[SWEEP | [SWEEP/]INDEX]"
 )
 
 // Options that several commands have.
@@ -61,7 +62,7 @@ func runFlags() []cliv2.Flag {
 		flagNoOutput(),
 		cli.Switch("quiet", "print only the id of the sweep", "q"),
 		flagJSON(),
-		cli.Switch("attached", "on a cluster: Ctrl-C cancels the sweep"))
+		cli.Switch("cancel-on-interrupt", "on a cluster: Ctrl-C cancels the sweep"))
 }
 
 func updateFlags() []cliv2.Flag {
@@ -85,7 +86,7 @@ func stray(arg string) error {
 // displayOptions reads it from a command's options.
 func displayOptions(ctx *cliv2.Context) display.Options {
 	return display.Options{Quiet: ctx.Bool("quiet"), JSON: ctx.Bool("json"),
-		Output: !ctx.Bool("no-output"), OneMachine: locationOf(ctx) == inFolder}
+		Output: !ctx.Bool("no-output"), OneMachine: locationOf(ctx) == project.Here}
 }
 
 // overrideFlags returns the options that change the parameters file for one sweep, beside
@@ -97,8 +98,8 @@ func overrideFlags() []cliv2.Flag {
 				"combination N times; can be repeated"},
 		&cliv2.GenericFlag{Name: "sample", Value: new(whole), DefaultText: "as in the file",
 			Usage: "run only `N` combinations, chosen at random"},
-		&cliv2.GenericFlag{Name: "seed", Value: new(whole), DefaultText: "as in the file, or 0",
-			Usage: "choose the sample with the random seed `N`"},
+		&cliv2.GenericFlag{Name: "sample-seed", Value: new(whole),
+			DefaultText: "as in the file, or 0", Usage: "choose the sample with the random seed `N`"},
 		&cliv2.GenericFlag{Name: "limit", Value: new(whole), DefaultText: "0, no limit",
 			Usage: "run only the first `N` tasks"},
 	}
@@ -160,7 +161,7 @@ func fitsPriority(n int) error {
 
 // runOptions are the options of every command that runs tasks.
 type runOptions struct {
-	at        location
+	at        project.Location
 	local     bool // --local is given
 	look      display.Options
 	detach    bool
@@ -175,10 +176,10 @@ type runOptions struct {
 // readRunOptions refuses options that do not go together.
 func readRunOptions(ctx *cliv2.Context) (o runOptions, err error) {
 	o = runOptions{at: locationOf(ctx), local: ctx.Bool("local"), look: displayOptions(ctx),
-		detach: ctx.Bool("detach"), attached: ctx.Bool("attached"),
+		detach: ctx.Bool("detach"), attached: ctx.Bool("cancel-on-interrupt"),
 		keepGoing: ctx.Bool("keep-going"), slots: ctx.Int("slots"), busy: cli.GPUBusyGiven(ctx),
 		runner: runnerOptions(ctx)}
-	away := o.at != inFolder
+	away := o.at != project.Here
 	switch {
 	case ctx.IsSet("slots") && o.slots < 1:
 		return o, cli.Wrong("", "--slots must be at least 1")
@@ -188,13 +189,13 @@ func readRunOptions(ctx *cliv2.Context) (o runOptions, err error) {
 	case away && o.busy != "":
 		return o, cli.Wrong("gpu-busy and gpu-busy-above in cluster.yml are those of hosts",
 			"%s applies only to this machine", o.busy)
-	case o.at != inCluster && ctx.Bool("as-pushed"):
-		return o, cli.Wrong("", "--as-pushed applies only to a cluster of cluster.yml")
+	case o.at != project.InCluster && ctx.Bool("no-upload"):
+		return o, cli.Wrong("", "--no-upload applies only to a cluster of cluster.yml")
 	case !away && o.attached:
-		return o, cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies "+
+		return o, cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--cancel-on-interrupt applies "+
 			"only to a master")
 	case o.attached && o.detach:
-		return o, cli.Wrong("", "--attached and --detach exclude each other")
+		return o, cli.Wrong("", "--cancel-on-interrupt and --detach exclude each other")
 	}
 	busy, err := cli.GPUBusyOf(ctx)
 	o.idleGPU = busy.Above

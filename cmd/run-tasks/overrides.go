@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os/exec"
 	"slices"
 	"strings"
@@ -9,9 +8,9 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/human"
 	"mlframework/sweep/space"
 )
 
@@ -36,7 +35,7 @@ func changeOf(ctx *cliv2.Context) (name string, change space.Change, err error) 
 		change.Repeat = slices.Clone(*t)
 	}
 	var faults fault.List
-	change.Sample, change.Seed = number(ctx, "sample", &faults), number(ctx, "seed", &faults)
+	change.Sample, change.Seed = number(ctx, "sample", &faults), number(ctx, "sample-seed", &faults)
 	if limit := number(ctx, "limit", &faults); limit != nil {
 		change.Limit = *limit
 	}
@@ -67,9 +66,9 @@ func strayAfter(ctx *cliv2.Context, name, arg string) error {
 		return boolean && slices.Contains(f.Names(), name)
 	}
 	if slices.ContainsFunc(ctx.App.Flags, isOption) {
-		meant = typed([]string{arg, "--" + name})
-	} else if near := nearestOf(name, commands); near != "" {
-		meant = typed([]string{near, arg})
+		meant = project.Words([]string{arg, "--" + name})
+	} else if near := project.NearestOf(name, commands); near != "" {
+		meant = project.Words([]string{near, arg})
 	} else {
 		if _, err := exec.LookPath(name); err == nil {
 			return cli.Wrong("to run a command: run-tasks -- "+name+" "+arg+" ...",
@@ -84,7 +83,7 @@ func strayAfter(ctx *cliv2.Context, name, arg string) error {
 func noOverrides(ctx *cliv2.Context) error {
 	for _, arg := range ctx.Args().Slice() {
 		if strings.Contains(arg, "=") {
-			remedy := "run-tasks extend SWEEP " + typed([]string{arg}) + " adds combinations to it"
+			remedy := "run-tasks extend SWEEP " + project.Words([]string{arg}) + " adds combinations to it"
 			return cli.Wrong(remedy,
 				"%s runs the combinations that a sweep has: %s cannot change them",
 				ctx.Command.Name, arg)
@@ -93,24 +92,8 @@ func noOverrides(ctx *cliv2.Context) error {
 	return nil
 }
 
-// typed is what was typed of a change, for a shell.
-func typed(words []string) string {
-	_, line, _ := strings.Cut(human.CommandLine(append([]string{"run-tasks"}, words...)), " ")
-	return line
-}
-
 // apart reports whether spaces set an argument apart from = or a comma beside it.
 func apart(args []string, i int) bool {
 	before := i > 0 && (strings.HasSuffix(args[i-1], "=") || strings.HasSuffix(args[i-1], ","))
 	return before || i > 0 && i+1 < len(args) && strings.HasPrefix(args[i+1], "=")
-}
-
-// unreadParameters gives faults of a parameters file and of overrides the exit code of the command
-// line where none is the file's.
-func unreadParameters(path string, err error) error {
-	faults, ok := errors.AsType[fault.List](err)
-	if ok && !slices.ContainsFunc(faults, func(f fault.Fault) bool { return f.File == path }) {
-		return &cli.Error{Code: cli.Usage, Err: err}
-	}
-	return err
 }

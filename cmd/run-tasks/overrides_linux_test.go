@@ -64,15 +64,15 @@ func TestWrongNumbersAreToldTogether(t *testing.T) {
 	for _, c := range []struct {
 		options, want string
 	}{
-		{"--sample -3 --limit x --seed a",
+		{"--sample -3 --limit x --sample-seed a",
 			"run-tasks: --limit x: it is not a whole number; write one, such as 20\n" +
 				"run-tasks: --sample -3: it must be at least 1; write a greater number\n" +
-				"run-tasks: --seed a: it is not a whole number; write one, such as 20\n"},
+				"run-tasks: --sample-seed a: it is not a whole number; write one, such as 20\n"},
 		{"--limit 0x2",
 			"run-tasks: --limit 0x2: it is not a whole number; write one, such as 20\n"},
-		{"--limit x --seed 09",
+		{"--limit x --sample-seed 09",
 			"run-tasks: --limit x: it is not a whole number; write one, such as 20\n"},
-		{"--seed 99999999999999999999", "run-tasks: --seed 99999999999999999999: it is " +
+		{"--sample-seed 99999999999999999999", "run-tasks: --sample-seed 99999999999999999999: it is " +
 			"out of range; write one, such as 20\n"},
 	} {
 		args := append([]string{"--local", "-d", "p", "work"}, strings.Fields(c.options)...)

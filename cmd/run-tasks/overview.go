@@ -8,6 +8,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/space"
 )
@@ -31,7 +32,7 @@ func onlyDefinition(ctx *cliv2.Context) (string, error) {
 	file, _, err := definition.Load(dir, site.Reserved())
 	switch {
 	case err != nil:
-		return "", tasksFileFaults(dir, "", space.Change{}, err)
+		return "", project.TasksFileFaults(dir, "", space.Change{}, err)
 	case len(file.Tasks) == 1:
 		return file.Tasks[0].Name, nil
 	}

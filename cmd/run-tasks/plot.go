@@ -13,6 +13,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
+	"mlframework/sweep/human"
 )
 
 func plotCommand(c *command) *cliv2.Command {
@@ -137,7 +138,7 @@ func (c chart) write(out io.Writer, sweep string) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s%s: %s", cli.Visible(c.Metric), sweep, direction,
-		plural(c.Points, "task"))
+		human.Plural(c.Points, "task"))
 	if c.Without > 0 {
 		fmt.Fprintf(&b, "; %d without a value, of which %d failed", c.Without, c.Failed)
 	}

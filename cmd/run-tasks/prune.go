@@ -15,6 +15,7 @@ import (
 	"mlframework/internal/yamlfile"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -205,7 +206,7 @@ func (p prunePlan) carryOut(ctx context.Context, client *api.Client, t *terminal
 				return err
 			}
 		}
-		fmt.Fprintf(t.stdout, "removed the outputs of %s of %s\n", plural(s.tasks.Len(), "task"),
+		fmt.Fprintf(t.stdout, "removed the outputs of %s of %s\n", human.Plural(s.tasks.Len(), "task"),
 			s.ID)
 	}
 	return finishRemovals(ctx, client, p.ids(), t.messages)
@@ -220,5 +221,5 @@ func dropRevisions(ctx context.Context, src source, out io.Writer) (n int, err e
 }
 
 func revisionsText(n int) string {
-	return plural(int64(n), "revision") + " of the project's code"
+	return human.Plural(int64(n), "revision") + " of the project's code"
 }

@@ -7,6 +7,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 )
 
 // pruneRules say what prune removes.
@@ -109,13 +110,13 @@ func (p prunePlan) lines() []string {
 func (p prunePlan) text(revisions int) string {
 	var parts []string
 	if n := len(p); n > 0 {
-		text, tasks, bytes := plural(int64(n), "sweep"), int64(0), int64(0)
+		text, tasks, bytes := human.Plural(int64(n), "sweep"), int64(0), int64(0)
 		for _, s := range p {
 			tasks += s.tasks.Len()
 			bytes += s.bytes
 		}
 		if tasks > 0 {
-			text = "outputs of " + plural(tasks, "task") + " in " + text
+			text = "outputs of " + human.Plural(tasks, "task") + " in " + text
 		}
 		if bytes > 0 {
 			text += " (" + sizeText(bytes) + ")"

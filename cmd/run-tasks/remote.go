@@ -14,6 +14,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
@@ -280,5 +281,5 @@ func (m *remote) take(ctx context.Context, dir string) (*projects.Manifest, erro
 	}
 	files, _, err := projects.Take(ctx, dir, *b.Revisions,
 		projects.Options{Cache: site.HashCache(dir)})
-	return files, projectError(err)
+	return files, project.FilesError(err)
 }

@@ -11,13 +11,15 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 )
 
 func resultsCommand(c *command) *cliv2.Command {
-	return &cliv2.Command{Name: "results", ArgsUsage: oneSweep, Action: onSource(c, readResultsOptions),
-		Usage: "print the results of a sweep as a table",
+	return &cliv2.Command{Name: "results", ArgsUsage: "[SWEEP...]", Action: onSource(c, readResultsOptions),
+		Usage: "print the results of sweeps as a table",
 		Flags: append(locationFlags(),
+			cli.Switch("all", "print one table over all sweeps of the definition"),
 			cli.Switch("csv", "print CSV, with every column"), flagJSON(),
 			&cliv2.StringFlag{Name: "group-by",
 				Usage: "print means over tasks that agree in `COLUMNS`: lr,unit; none: " +
@@ -40,6 +42,9 @@ func resultsCommand(c *command) *cliv2.Command {
 not (state=failed or loss=nan), batchsize * unit <= 1000, log10(lr) > -3,
 name ~ '^a.*z$'. See docs/expressions.md.
 
+With --all, several sweeps or a pattern such as 'train-*', it prints one table
+over all of them: one row for each combination, its newest success.
+
 --group-by prints one row for each combination of the columns: mean, standard
 deviation and 95 % confidence interval over its tasks, best mean first. It is
 the default, also for --csv and --json, if parameters.yml has repeat; turn it
@@ -52,13 +57,17 @@ EXAMPLES:
    run-tasks results --where 'lr<=0.1 and state=succeeded' --sort -accuracy
    # why tasks failed
    run-tasks results run_training-1 --failures
+   # the best of all sweeps of a definition
+   run-tasks results --all run_training --top 5
    # for a spreadsheet
    run-tasks results --csv > results.csv`}
 }
 
 // resultsOptions are the options of `run-tasks results`.
 type resultsOptions struct {
-	sweep        string
+	sweep        string     // "": the newest
+	sweeps       []string   // names and patterns
+	all          bool       // all sweeps of a definition
 	format       api.Format // "": a table for people
 	query        api.Query
 	onlyFailures bool
@@ -67,10 +76,12 @@ type resultsOptions struct {
 }
 
 func readResultsOptions(ctx *cliv2.Context) (o resultsOptions, err error) {
-	if o.sweep, err = argument(ctx); err != nil {
-		return o, err
-	}
+	o.sweep, o.sweeps, o.all = ctx.Args().First(), ctx.Args().Slice(), ctx.Bool("all")
 	switch {
+	case o.overSweeps() && (ctx.Bool("failures") || ctx.Bool("reread") || ctx.IsSet("metric") ||
+		ctx.IsSet("objective")):
+		return o, cli.Wrong("name one sweep", "--failures, --reread, --metric and --objective are "+
+			"for one sweep")
 	case ctx.Bool("csv") && ctx.Bool("json"):
 		return o, cli.Wrong("", "--csv and --json are mutually exclusive")
 	case ctx.Int("top") < 0:
@@ -104,7 +115,10 @@ func readResultsOptions(ctx *cliv2.Context) (o resultsOptions, err error) {
 // says otherwise, and only tasks that were handed out; the other forms have every task. Results of
 // a sweep with repeats are grouped, and so they are with --group-by.
 func (o resultsOptions) run(ctx context.Context, src source, t *terminal) error {
-	if o.onlyFailures {
+	switch {
+	case o.overSweeps():
+		return o.runOver(ctx, src, t)
+	case o.onlyFailures:
 		return o.failures(ctx, src, t)
 	}
 	s, err := findSweep(ctx, t, src, o.sweep, false)
@@ -168,7 +182,7 @@ func writeResults(ctx context.Context, src source, t *terminal, s api.Sweep,
 	}
 	s.Checks = checked.Checks
 	if fresh := s.Total - s.Issued; fresh > 0 && q.Where == "" {
-		fmt.Fprintf(t.stderr, "%s not shown: %s\n", plural(fresh, "task"), notBegun(s))
+		fmt.Fprintf(t.stderr, "%s not shown: %s\n", human.Plural(fresh, "task"), notBegun(s))
 	}
 	warnMetrics(t, s)
 	return nil

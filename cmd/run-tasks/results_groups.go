@@ -13,6 +13,7 @@ import (
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/group"
+	"mlframework/sweep/human"
 )
 
 // noGroups is what --group-by says for single tasks.
@@ -88,7 +89,7 @@ func (o resultsOptions) writeGroups(ctx context.Context, src source, t *terminal
 		return err
 	}
 	if page.Fresh > 0 {
-		fmt.Fprintf(t.stderr, "%s not shown: %s\n", plural(page.Fresh, "group"), notBegun(s))
+		fmt.Fprintf(t.stderr, "%s not shown: %s\n", human.Plural(page.Fresh, "group"), notBegun(s))
 	}
 	if q.Top > 0 && q.Sort == "" && page.Objective == "" {
 		t.note("the groups are not ranked: --top shows the first of them by the numbers of their " +

@@ -9,6 +9,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
@@ -68,8 +69,8 @@ type incompleteMetric struct {
 }
 
 func (m incompleteMetric) String() string {
-	of := fmt.Sprintf("metric %s of %s (%s%s)", m.rule.Name, plural(m.tasks, "task"), m.first,
-		pick(int(m.tasks), "", " and others"))
+	of := fmt.Sprintf("metric %s of %s (%s%s)", m.rule.Name, human.Plural(m.tasks, "task"), m.first,
+		human.Pick(int(m.tasks), "", " and others"))
 	switch {
 	case m.found == onlyLater:
 		return fmt.Sprintf("%s keeps its value: %s holds only a later one", of, m.rule.File)
@@ -86,7 +87,7 @@ func (m incompleteMetric) String() string {
 // unfinished says how a sweep stands after an error, once the new rules are stored.
 func (r *rereading) unfinished() string {
 	return fmt.Sprintf("the new metrics of %s are stored, with the values of %s: run it again for "+
-		"the others", r.sweep.ID, plural(r.read-int64(len(r.held)), "task"))
+		"the others", r.sweep.ID, human.Plural(r.read-int64(len(r.held)), "task"))
 }
 
 // all reads every task that has ended. Nothing is stored until each new rule, of a metric that has
@@ -187,8 +188,8 @@ func (r *rereading) lost() error {
 			name := cli.Visible(rule.Name)
 			return &cli.Error{Code: cli.Invalid,
 				Err: fmt.Errorf("%s: found no value for metric %s, although %s %s one; nothing "+
-					"was changed", r.sweep.ID, name, plural(n, "task"),
-					pick(int(n), "has", "have")),
+					"was changed", r.sweep.ID, name, human.Plural(n, "task"),
+					human.Pick(int(n), "has", "have")),
 				Remedy: r.correct(rule)}
 		}
 	}

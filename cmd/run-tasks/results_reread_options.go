@@ -6,6 +6,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/human"
@@ -32,7 +33,7 @@ func (o *rereadOptions) run(ctx context.Context, src source, t *terminal, s api.
 		}
 		return err
 	}
-	fmt.Fprintf(t.stderr, "metrics of %s were read again, and %d of them changed\n", plural(r.read,
+	fmt.Fprintf(t.stderr, "metrics of %s were read again, and %d of them changed\n", human.Plural(r.read,
 		"task"), r.changed)
 	for _, m := range r.incomplete {
 		fmt.Fprintln(t.stderr, cli.Visible(m.String()))
@@ -41,12 +42,12 @@ func (o *rereadOptions) run(ctx context.Context, src source, t *terminal, s api.
 		t.warn(k.String())
 	}
 	if r.others > 0 {
-		t.warn(plural(r.others, "more task") + " kept the metrics they had, for other reasons")
+		t.warn(human.Plural(r.others, "more task") + " kept the metrics they had, for other reasons")
 	}
 	if n := r.earlier(); n > 0 {
 		t.note(fmt.Sprintf("%s handed out with the metrics of before, and %s measured by them; "+
-			"when %s ended: %s %s", plural(n, "task")+pick(int(n), " was", " were"),
-			pick(int(n), "is", "are"), pick(int(n), "it has", "they have"), t.self,
+			"when %s ended: %s %s", human.Plural(n, "task")+human.Pick(int(n), " was", " were"),
+			human.Pick(int(n), "is", "are"), human.Pick(int(n), "it has", "they have"), t.self,
 			human.CommandLine(o.words(s.ID))))
 	}
 	return nil
@@ -95,7 +96,7 @@ func (o *rereadOptions) newRules(s api.Sweep, self string) ([]metric.Rule, metri
 	if err != nil {
 		return nil, metric.Objective{}, &cli.Error{Code: cli.Usage, Err: err}
 	}
-	now := (&project{dir: dir, file: file, task: t}).record(s.Revision)
+	now := (&project.Project{Dir: dir, File: file, Task: t}).Record(s.Revision)
 	return append([]metric.Rule{}, now.Recipe.Metrics...), now.Objective, nil
 }
 
@@ -104,14 +105,14 @@ func (o *rereadOptions) commandRules(s api.Sweep) (rules []metric.Rule,
 	objective metric.Objective, err error) {
 	command := definition.Command{Argv: s.Record.Recipe.Command, Flags: "none",
 		Objective: o.objective}
-	if command.Metrics, err = parseMetrics(o.rules); err != nil {
+	if command.Metrics, err = project.ParseMetrics(o.rules); err != nil {
 		return nil, objective, err
 	}
 	file, _, err := definition.OfCommand(command, site.Reserved())
 	if err != nil {
 		return nil, objective, &cli.Error{Code: cli.Usage, Err: err}
 	}
-	now := (&project{file: file, task: file.Tasks[0]}).record(s.Revision)
+	now := (&project.Project{File: file, Task: file.Tasks[0]}).Record(s.Revision)
 	rules = append(rules, now.Recipe.Metrics...)
 	for _, had := range s.Record.Recipe.Metrics {
 		if _, replaced := command.Metrics[had.Name]; !replaced {

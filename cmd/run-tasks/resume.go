@@ -10,6 +10,10 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
+	"mlframework/cmd/run-tasks/local"
+	"mlframework/cmd/run-tasks/project"
+	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/secret"
@@ -44,7 +48,7 @@ func resumeAction(c *command) cliv2.ActionFunc {
 // continueOptions are the options of `run-tasks resume` and `run-tasks retry`.
 type continueOptions struct {
 	runOptions
-	updateOptions
+	project.Update
 	sweep   string
 	indexes []int64 // of tasks; none: all that failed
 	retry   bool
@@ -52,19 +56,13 @@ type continueOptions struct {
 	how     continuation
 }
 
-// updateOptions say whether a sweep goes on with the current code.
-type updateOptions struct {
-	updated bool
-	dir     string // of the project; "": as at submission
-}
-
 // continueSweep runs tasks of an existing sweep, and shows it to its end.
 func continueSweep(ctx *cliv2.Context, c *command, o continueOptions) (err error) {
 	if o.runOptions, err = readRunOptions(ctx); err != nil {
 		return err
 	}
-	o.updateOptions = updateOptions{updated: ctx.Bool("updated"), dir: ctx.String("d")}
-	if o.dir != "" && !o.updated {
+	o.Update = project.Update{Updated: ctx.Bool("updated"), Dir: ctx.String("d")}
+	if o.Dir != "" && !o.Updated {
 		return cli.Wrong("", "-d needs --updated: otherwise a sweep runs the files that it was "+
 			"submitted with")
 	}
@@ -100,35 +98,35 @@ func (o continueOptions) run(ctx context.Context, c *command, src source) error 
 			"resuming %s, which is paused", s.ID, other.ID))
 		s = other
 	}
-	now, err := o.project(s)
+	now, err := o.Current(s)
 	if err != nil {
 		return err
 	}
-	notes = slices.Concat(notes, now.notes(), now.edited(ctx, src))
+	notes = slices.Concat(notes, now.Notes(), edited(ctx, src, now))
 	m, _ := src.(*remote)
 	return run(ctx, c, m, o.runOptions, launch{notes: notes, secrets: s.Record.Recipe.Secrets,
 		needs: needOfSweep(s), typed: s.Record.CommandLine, begin: o.begin(&c.terminal, now)})
 }
 
 // begin returns what lets a sweep go on at a backend.
-func (o continueOptions) begin(t *terminal, now currentProject) func(context.Context, backend,
+func (o continueOptions) begin(t *terminal, now project.Current) func(context.Context, backend,
 	api.Detail) (api.StartedSweep, error) {
-	file := now.file // the workers are not compared with a project that the sweep does not use
-	if !now.updated {
+	file := now.File // the workers are not compared with a project that the sweep does not use
+	if !now.Updated {
 		file = nil
 	}
 	// failed tasks may have failed because files were excluded
-	toNote := now.updated || o.retry
-	s := now.sweep
+	toNote := now.Updated || o.retry
+	s := now.Sweep
 	return func(ctx context.Context, at backend, d api.Detail) (b api.StartedSweep, err error) {
 		if toNote {
 			toNote = false
-			t.say(now.excludedRemarks(ctx, t.self)...)
+			t.say(now.Remarks(ctx, t.self)...)
 		}
-		if err := at.accepts(ctx, now.dir, file); err != nil {
+		if err := at.accepts(ctx, now.Dir, file); err != nil {
 			return b, err
 		}
-		g, err := now.bring(ctx, at)
+		g, err := now.Bring(ctx, at.take)
 		if err != nil {
 			return b, err
 		}
@@ -139,6 +137,21 @@ func (o continueOptions) begin(t *terminal, now currentProject) func(context.Con
 			return o.how(at.client(), ctx, s.ID, g, d)
 		})
 	}
+}
+
+// edited says what of a sweep's project changed since the revision that it goes on with.
+func edited(ctx context.Context, src source, now project.Current) []string {
+	scan := local.Scan
+	if _, is := src.(*remote); is {
+		scan = func(ctx context.Context, dir string) (*projects.Manifest, error) {
+			return projects.Scan(ctx, dir, projects.Options{Cache: site.HashCache(dir)})
+		}
+	}
+	revisions, err := revisionsOf(ctx, src)
+	if err != nil {
+		revisions = ""
+	}
+	return now.Edited(ctx, scan, revisions)
 }
 
 // otherPaused returns the sweep that an unnamed `resume` continues when the newest sweep is done:

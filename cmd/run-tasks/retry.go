@@ -11,7 +11,7 @@ import (
 )
 
 func retryCommand(c *command) *cliv2.Command {
-	return &cliv2.Command{Name: "retry", ArgsUsage: "[SWEEP | SWEEP/INDEX...]", Action: retryAction(c),
+	return &cliv2.Command{Name: "retry", ArgsUsage: "[SWEEP | [SWEEP/]INDEX...]", Action: retryAction(c),
 		Usage: "run failed and cancelled tasks again", Flags: append(append(runFlags(),
 			updateFlags()...), cli.Switch("fresh", "start tasks in new folders; the folders of "+
 			"earlier attempts are renamed to INDEX.attempt-N")),

@@ -14,6 +14,7 @@ import (
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -94,11 +95,11 @@ func (o removeOptions) choose(all []core.Summary, self string) (chosen []core.Su
 	}
 	if len(unknown) > 0 {
 		return nil, cli.Wrong(self+" ls lists them", "there %s %s",
-			pick(len(unknown), "is no sweep", "are no sweeps"), enumerated(unknown))
+			human.Pick(len(unknown), "is no sweep", "are no sweeps"), human.List(unknown))
 	}
 	if len(running) > 0 {
 		return nil, cli.Wrong(self+" cancel "+running[0]+" stops it", "%s still %s",
-			enumerated(running), pick(len(running), "runs", "run"))
+			human.List(running), human.Pick(len(running), "runs", "run"))
 	}
 	return chosen, nil
 }
@@ -121,7 +122,7 @@ func idsOf(sweeps []core.Summary) (ids []string) {
 func removeQuestion(sweeps []core.Summary) string {
 	var lines []string
 	for _, s := range sweeps {
-		text := fmt.Sprintf("%s (%s, %d succeeded", s.ID, plural(s.Total, "task"),
+		text := fmt.Sprintf("%s (%s, %d succeeded", s.ID, human.Plural(s.Total, "task"),
 			s.Counts[task.Succeeded.String()])
 		if s.Bytes > 0 {
 			text += ", " + sizeText(s.Bytes)

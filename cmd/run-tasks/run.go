@@ -10,6 +10,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/config"
 	"mlframework/projects"
 	"mlframework/sweep/api"
@@ -20,7 +21,7 @@ import (
 // submitOptions are the options of `run-tasks NAME` and `run-tasks -- COMMAND`: a new sweep.
 type submitOptions struct {
 	runOptions
-	projectOptions
+	project.Options
 	priority int
 	all      bool // with dryRun: every task is shown
 	yes      bool // the folder is a project
@@ -38,16 +39,16 @@ func submitAction(c *command) cliv2.ActionFunc {
 		}
 		c.useNewStore(ctx)
 		switch {
-		case o.dryRun && o.at == inFolder && (!o.missing || !hasSweeps()):
+		case o.DryRun && o.at == project.Here && (!o.Missing || !hasSweeps()):
 			return o.show(ctx.Context, &c.terminal, nil)
-		case o.dryRun:
+		case o.DryRun:
 			src, err := c.open(ctx)
 			if err != nil {
 				return err
 			}
 			defer src.close()
 			return o.show(ctx.Context, &c.terminal, src)
-		case o.at == inFolder:
+		case o.at == project.Here:
 			return o.submit(ctx.Context, c, nil)
 		}
 		m, err := c.dial(ctx)
@@ -62,42 +63,42 @@ func submitAction(c *command) cliv2.ActionFunc {
 // readSubmitOptions reads the options of a new sweep, of a definition or of a command that was
 // typed after "--".
 func readSubmitOptions(ctx *cliv2.Context, argv []string) (o submitOptions, err error) {
-	o.projectOptions = projectOptions{argv: argv, missing: ctx.Bool("missing"),
-		asPushed: ctx.Bool("as-pushed"), dryRun: ctx.Bool("dry-run"), as: ctx.String("as"),
-		metrics: ctx.StringSlice("metric"), objective: ctx.String("objective")}
+	o.Options = project.Options{Argv: argv, Missing: ctx.Bool("missing"),
+		AsPushed: ctx.Bool("no-upload"), DryRun: ctx.Bool("dry-run"), As: ctx.String("as"),
+		Metrics: ctx.StringSlice("metric"), Objective: ctx.String("objective")}
 	o.priority, o.all, o.yes = ctx.Int("priority"), ctx.Bool("all"), ctx.Bool("yes")
-	if o.name, o.change, err = changeOf(ctx); err != nil {
+	if o.Name, o.Change, err = changeOf(ctx); err != nil {
 		return o, err
 	}
 	switch {
-	case argv != nil && o.name != "":
+	case argv != nil && o.Name != "":
 		return o, cli.Wrong("write NAME, or a command after --, not both",
-			"unexpected argument %q", o.name)
+			"unexpected argument %q", o.Name)
 	case argv != nil && len(argv) == 0:
 		return o, cli.Wrong("run-tasks -- python3 train.py lr=0.1,0.01",
 			"there is no command after --")
 	case argv != nil && strings.HasPrefix(argv[0], "-"):
 		return o, cli.Wrong("run-tasks -- python3 train.py lr=0.1,0.01", "after -- a program comes "+
 			"first, not %s", argv[0])
-	case argv == nil && o.name == "":
-		if o.name, err = onlyDefinition(ctx); err != nil {
+	case argv == nil && o.Name == "":
+		if o.Name, err = onlyDefinition(ctx); err != nil {
 			return o, err
 		}
 	}
-	if o.all && !o.dryRun {
+	if o.all && !o.DryRun {
 		return o, cli.Wrong("add --dry-run to see every task; without it every task is run anyway",
 			"--all requires --dry-run")
 	}
 	if o.runOptions, err = readRunOptions(ctx); err != nil {
 		return o, err
 	}
-	o.needs = readNeeds(ctx)
-	if err := cmp.Or(checkPriority(ctx), o.needs.change(&task.Needs{})); err != nil {
+	o.Needs = readNeeds(ctx)
+	if err := cmp.Or(checkPriority(ctx), o.Needs.Change(&task.Needs{})); err != nil {
 		return o, err
 	}
-	o.place = o.at
+	o.Place = o.at
 	if argv != nil {
-		o.dir = ctx.String("d")
+		o.Dir = ctx.String("d")
 		return o, nil
 	}
 	for _, name := range []string{"as", "metric", "objective"} {
@@ -106,38 +107,38 @@ func readSubmitOptions(ctx *cliv2.Context, argv []string) (o submitOptions, err 
 				"--%s requires a command after --", name)
 		}
 	}
-	o.dir = projectOf(ctx)
-	return o, checkLocation(ctx, o.name)
+	o.Dir = projectOf(ctx)
+	return o, checkLocation(ctx, o.Name)
 }
 
 // show shows what a new sweep would run. Src is nil if that needs no sweeps.
 func (o submitOptions) show(ctx context.Context, t *terminal, src source) error {
-	p, err := o.read(ctx)
+	p, err := o.Read()
 	if err != nil {
 		return err
 	}
-	p.noteUnused(o.at)
-	d := dryRun{name: p.task.Name, record: p.record(""), spaces: []*space.Space{p.space},
-		total: p.space.Len(), all: o.all, config: p.config}
-	if o.missing && src != nil {
+	p.NoteUnused(o.at)
+	d := dryRun{name: p.Task.Name, record: p.Record(""), spaces: []*space.Space{p.Space},
+		total: p.Space.Len(), all: o.all, config: p.Config}
+	if o.Missing && src != nil {
 		if err := onlyMissing(ctx, src, &d, p); err != nil {
 			return err
 		}
 	}
-	files, err := p.list(ctx)
+	files, err := p.List(ctx)
 	if err != nil {
 		return err
 	}
-	if err := d.noteFolder(files, o.at); err != nil {
+	if d.folder, err = project.FolderLines(files, d.record.Recipe, o.at); err != nil {
 		return err
 	}
-	d.where, err = places(ctx, t, src, o.runOptions, p.dir, p.tasksFile(), p.needs())
+	d.where, err = places(ctx, t, src, o.runOptions, p.Dir, p.TasksFile(), needsOf(p))
 	if err != nil {
 		return err
 	}
-	t.note(p.notes...)
-	if !o.asPushed {
-		t.say(filesRemarks(files, p)...)
+	t.note(p.Notes...)
+	if !o.AsPushed {
+		t.say(p.Remarks(files)...)
 	}
 	if d.total == 0 {
 		t.nothingMissing(p)
@@ -146,41 +147,41 @@ func (o submitOptions) show(ctx context.Context, t *terminal, src source) error 
 	return d.write(t.stdout, o.look.JSON)
 }
 
-func (t *terminal) nothingMissing(p *project) {
+func (t *terminal) nothingMissing(p *project.Project) {
 	fmt.Fprintf(t.stderr, "nothing is missing: %s of %s, and each has succeeded\n",
-		tasksOf(p.space, p.space.Len()), p.task.Name)
+		project.TasksOf(p.Space, p.Space.Len()), p.Task.Name)
 }
 
 // submit runs a new sweep at a master, or without one in this folder.
 func (o submitOptions) submit(ctx context.Context, c *command, m *remote) error {
-	p, err := o.read(ctx)
+	p, err := o.Read()
 	if err != nil {
 		return err
 	}
-	if p.typed {
+	if p.Typed {
 		if err := o.checkProjectFolder(ctx, &c.terminal, p); err != nil {
 			return err
 		}
 	}
-	if err := secretsSet(p.file.Secrets); err != nil {
+	if err := secretsSet(p.File.Secrets); err != nil {
 		return err
 	}
-	if o.at == inFolder && !o.local && !o.look.Quiet && !o.look.JSON && !hasSweeps() {
-		p.notes = slices.Insert(p.notes, 0, fmt.Sprintf("running on this machine (no %s in this "+
+	if o.at == project.Here && !o.local && !o.look.Quiet && !o.look.JSON && !hasSweeps() {
+		p.Notes = slices.Insert(p.Notes, 0, fmt.Sprintf("running on this machine (no %s in this "+
 			"folder or above); infrainit sets up a cluster", config.FileName))
 	}
-	p.noteUnused(o.at)
-	p.noteShortSecrets()
+	p.NoteUnused(o.at)
+	p.NoteShortSecrets()
 	s := submission{submitOptions: o, terminal: &c.terminal, project: p}
-	return run(ctx, c, m, o.runOptions, launch{notes: p.notes, secrets: p.file.Secrets,
-		needs: p.needs(), earlier: &s.earlier, typed: p.typed, begin: s.begin})
+	return run(ctx, c, m, o.runOptions, launch{notes: p.Notes, secrets: p.File.Secrets,
+		needs: needsOf(p), earlier: &s.earlier, typed: p.Typed, begin: s.begin})
 }
 
 // submission submits a sweep of a project.
 type submission struct {
 	submitOptions
 	*terminal
-	project *project
+	project *project.Project
 	earlier []string // sweeps with the combinations that --missing leaves out
 }
 
@@ -204,24 +205,24 @@ func (s *submission) prepare(ctx context.Context, at backend) (*api.Submission, 
 	if err := s.checkFiles(ctx); err != nil {
 		return nil, err
 	}
-	if err := at.accepts(ctx, p.dir, p.tasksFile()); err != nil {
+	if err := at.accepts(ctx, p.Dir, p.TasksFile()); err != nil {
 		return nil, err
 	}
 	revision, code, files, err := s.bring(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	new := &api.Submission{Record: p.record(revision), Code: code}
+	new := &api.Submission{Record: p.Record(revision), Code: code}
 	new.Record.Priority = s.priority
 	new.Record.KeepGoing = new.Record.KeepGoing || s.keepGoing
-	if !s.missing {
+	if !s.Missing {
 		return new, nil
 	}
 	revisions, err := revisionsOf(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	found, others, notes, err := newGap(files, code, p, revisions).narrow(ctx, at, &new.Record)
+	found, others, notes, err := project.NewGap(files, code, p, revisions).Narrow(ctx, at, &new.Record)
 	if err != nil {
 		return nil, err
 	}
@@ -237,22 +238,14 @@ func (s *submission) prepare(ctx context.Context, at backend) (*api.Submission, 
 // checkFiles says which of the project's files tasks do not get, and refuses what is wrong with the
 // folders that they would get.
 func (s *submission) checkFiles(ctx context.Context) error {
-	m, err := s.project.list(ctx)
+	m, err := s.project.List(ctx)
 	if err != nil {
 		return err
 	}
-	if !s.asPushed {
-		s.say(filesRemarks(m, s.project)...)
+	if !s.AsPushed {
+		s.say(s.project.Remarks(m)...)
 	}
-	return checkFolder(m, s.project.record("").Recipe, s.at)
-}
-
-// filesRemarks say which of a project's files tasks do not get, or not as they may expect.
-func filesRemarks(m *projects.Manifest, p *project) []string {
-	r := p.record("")
-	lines, _ := excludedRemarks(m, r)
-	lines = append(lines, noteLines(ownFileNote(m, r.Recipe)...)...)
-	return append(lines, noteLines(unmatchedCode(m, p.task)...)...)
+	return project.CheckFolder(m, s.project.Record("").Recipe, s.at)
 }
 
 // bring lets attempts find the project's files: as they are now, or as a cluster was brought them
@@ -261,12 +254,12 @@ func filesRemarks(m *projects.Manifest, p *project) []string {
 func (s *submission) bring(ctx context.Context, at backend) (revision, code string,
 	files *projects.Manifest, err error) {
 	p := s.project
-	if m, ok := at.(*remote); ok && s.asPushed {
-		if revision, files = m.cluster.asPushed(ctx, p.dir); files == nil {
+	if m, ok := at.(*remote); ok && s.AsPushed {
+		if revision, files = m.cluster.asPushed(ctx, p.Dir); files == nil {
 			return revision, revision, nil, nil
 		}
-	} else if files, err = at.take(ctx, p.dir); err != nil {
+	} else if files, err = at.take(ctx, p.Dir); err != nil {
 		return "", "", nil, err
 	}
-	return files.Revision(), codeOf(p.task, p.space).Key(files), files, nil
+	return files.Revision(), project.CodeOf(p.Task, p.Space).Key(files), files, nil
 }

@@ -15,6 +15,7 @@ import (
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/process"
@@ -22,7 +23,7 @@ import (
 
 // runnerFlags are the options of the runner that a command which starts it passes on.
 func runnerFlags() []cliv2.Flag {
-	return append([]cliv2.Flag{&cliv2.IntFlag{Name: "slots", DefaultText: "number of cores",
+	return append([]cliv2.Flag{&cliv2.IntFlag{Name: "slots", Aliases: []string{"j"}, DefaultText: "number of cores",
 		Usage: "on this machine: run up to `N` tasks at a time"}},
 		cli.GPUBusyFlags("on this machine: ")...)
 }
@@ -142,9 +143,9 @@ func (c company) text(id string) string {
 	if len(others) == 0 {
 		return ""
 	}
-	text := id + " runs behind " + enumerated(others)
+	text := id + " runs behind " + human.List(others)
 	if c.slots > 0 {
-		text += ", on the same " + plural(int64(c.slots), "slot")
+		text += ", on the same " + human.Plural(int64(c.slots), "slot")
 	}
 	if c.asked > 0 && c.asked != c.slots && c.slots > 0 {
 		text += fmt.Sprintf(" (--slots %d is not used)", c.asked)
@@ -179,7 +180,7 @@ func (h *localFolder) runnerEnded(ctx context.Context, c *command, id string) er
 		if s, err := now.Sweep(ctx, id, false); err == nil {
 			done, _ := display.Tally(s.Summary)
 			remedy = fmt.Sprintf("%s: %d of %s had ended, and their results are kept; %s", id, done,
-				plural(s.Total, "task"), remedy)
+				human.Plural(s.Total, "task"), remedy)
 		}
 	}
 	return &cli.Error{Code: cli.Machine, Err: errors.New("the process that ran the tasks was " +

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
@@ -21,6 +23,19 @@ func secretValues(names []string) (secret.Values, error) {
 		values[name] = os.Getenv(name)
 	}
 	return values, nil
+}
+
+// secretsSet reports the secrets that a sweep needs and that are not in the environment.
+func secretsSet(names []string) error {
+	unset := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return os.Getenv(name) != ""
+	})
+	if len(unset) == 0 {
+		return nil
+	}
+	return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("tasks.yml names secrets that are not "+
+		"set here: %s", strings.Join(unset, ", ")),
+		Remedy: "set them in the environment: export " + unset[0] + "=..."}
 }
 
 // withSecrets lets a sweep of a master go on. Only a master that has the values of its secrets no

@@ -17,6 +17,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -183,7 +184,7 @@ func (s *session) detached(b api.StartedSweep) {
 	case !s.look.Quiet: // else start has printed it
 		fmt.Fprintln(s.stdout, b.ID)
 		fmt.Fprintf(s.stderr, "%s runs in the background: %s; `%s follow %[1]s` shows it, `%[3]s "+
-			"cancel %[1]s` ends it\n", b.ID, plural(b.Total, "task"), s.self)
+			"cancel %[1]s` ends it\n", b.ID, human.Plural(b.Total, "task"), s.self)
 	}
 }
 

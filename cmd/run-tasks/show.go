@@ -4,11 +4,11 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
@@ -109,7 +109,7 @@ func (p *sweepReport) show(ctx context.Context) error {
 	if s.Priority != 0 {
 		p.field("priority", strconv.Itoa(s.Priority))
 	}
-	p.field("submitted", s.Submitted.In(timeZone()).Format(time.DateTime))
+	p.field("submitted", s.Submitted.In(timeZone()).Format(zoned))
 	p.field("project", r.Project+", revision "+r.Recipe.Revision)
 	for _, image := range r.Images.Names() {
 		p.field("image", image+" on "+strings.Join(r.Images[image], ", "))
@@ -120,10 +120,10 @@ func (p *sweepReport) show(ctx context.Context) error {
 	p.field("command", human.CommandLine(r.Recipe.ExpandCommand(task.PlaceholderValues{}, nil)))
 	p.describe(r.Space)
 	if r.Overrides != nil {
-		p.field("overrides", typed(r.Overrides.Arguments()))
+		p.field("overrides", project.Words(r.Overrides.Arguments()))
 	}
 	for _, e := range r.Extensions {
-		p.field("extended", tasksOf(r.Space, e.Len()))
+		p.field("extended", project.TasksOf(r.Space, e.Len()))
 		p.describe(e)
 	}
 	for i, e := range r.Earlier {
@@ -131,7 +131,7 @@ func (p *sweepReport) show(ctx context.Context) error {
 		if i+1 < len(r.Earlier) {
 			revision, settings = r.Earlier[i+1].Revision, r.Earlier[i+1].Settings
 		}
-		text := e.Until.In(timeZone()).Format(time.DateTime)
+		text := e.Until.In(timeZone()).Format(zoned)
 		if revision != e.Revision {
 			text += ", revision " + e.Revision + " before"
 		}

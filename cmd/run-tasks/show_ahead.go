@@ -7,6 +7,7 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -45,7 +46,7 @@ func aheadText(s core.Summary, before int64, prefix string, all []core.Summary) 
 	var parts, turns []string
 	for _, other := range all {
 		if n := other.Counts[task.Running.String()]; n > 0 && other.State != core.Finished {
-			parts = append(parts, plural(n, "running task")+" of "+other.ID)
+			parts = append(parts, human.Plural(n, "running task")+" of "+other.ID)
 		}
 	}
 	for _, other := range all {
@@ -53,21 +54,21 @@ func aheadText(s core.Summary, before int64, prefix string, all []core.Summary) 
 		switch {
 		case other.ID == s.ID || other.State != core.Open || n == 0 || other.Priority < s.Priority:
 		case other.Priority > s.Priority:
-			parts = append(parts, fmt.Sprintf("%s of %s (priority %d)", plural(n, "task"), other.ID,
+			parts = append(parts, fmt.Sprintf("%s of %s (priority %d)", human.Plural(n, "task"), other.ID,
 				other.Priority))
 		default:
 			turns = append(turns, other.ID)
 		}
 	}
 	if before += waitsAtWorker(s); before > 0 {
-		parts = append(parts, prefix+plural(before, "earlier task")+" of "+s.ID)
+		parts = append(parts, prefix+human.Plural(before, "earlier task")+" of "+s.ID)
 	}
 	text := ""
 	if len(parts) > 0 {
 		text = "waits for " + strings.Join(parts, ", ")
 	}
 	if len(turns) > 0 {
-		text += pick(len(text)+1, "", "; ") + "takes turns with " + strings.Join(turns, ", ")
+		text += human.Pick(len(text)+1, "", "; ") + "takes turns with " + strings.Join(turns, ", ")
 	}
 	return text
 }

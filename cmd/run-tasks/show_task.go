@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -33,7 +32,7 @@ func showTask(ctx context.Context, p *sweepReport, index int64, asJSON bool) err
 		if err != nil {
 			return err
 		}
-		state += pick(len(text)+1, "", ": ") + text
+		state += human.Pick(len(text)+1, "", ": ") + text
 	}
 	p.field("state", state)
 	waiting := t.Row.State == task.Pending.String() || t.Row.State == task.Claimed.String()
@@ -105,10 +104,10 @@ func metricText(m metric.FinalValue) string {
 // all values".
 func thinnedText(t metric.Thinned) string {
 	text := fmt.Sprintf("%s of %s values are kept for curves, at even distances; metrics are of "+
-		"all values", thousands(int(t.Kept)), thousands(int(t.Samples)))
+		"all values", human.Thousands(int(t.Kept)), human.Thousands(int(t.Samples)))
 	if t.Ignored > 0 {
-		text += fmt.Sprintf(", but for %s of metrics after the first %s", thousands(int(t.Ignored)),
-			thousands(metric.MaxMetrics))
+		text += fmt.Sprintf(", but for %s of metrics after the first %s", human.Thousands(int(t.Ignored)),
+			human.Thousands(metric.MaxMetrics))
 	}
 	return text
 }
@@ -118,11 +117,11 @@ func thinnedText(t metric.Thinned) string {
 func attemptText(a api.Attempt) string {
 	text := "handed to " + a.Worker
 	if a.Started != nil && a.Host != nil && a.Slot != nil {
-		started := a.Started.In(timeZone()).Format(time.DateTime)
+		started := a.Started.In(timeZone()).Format(zoned)
 		text = fmt.Sprintf("%s on %s:%d", started, *a.Host, *a.Slot)
 	}
 	for i, g := range a.GPUs {
-		text += pick(i+1, " with ", ", ") + human.GPU(g.UUID)
+		text += human.Pick(i+1, " with ", ", ") + human.GPU(g.UUID)
 	}
 	if a.Resumed {
 		text += ", found outputs of an earlier attempt"

@@ -32,12 +32,12 @@ func TestAttemptText(t *testing.T) {
 		{api.Attempt{Worker: "w2"}, "handed to w2"},
 		{api.Attempt{Worker: "w2", Class: &lost, Reason: &silent},
 			"handed to w2, lost: its worker w2 was silent for 30s"},
-		{ran, "2026-11-21 10:00:00 on gpu1:0"},
-		{stopped, "2026-11-21 10:00:00 on gpu1:0, stopped"},
-		{ended, "2026-11-21 10:00:00 on gpu1:0, 12.3s, error: exit code 1"},
-		{shared, "2026-11-21 10:00:00 on gpu1:0 with GPU-5b3c2a1f, MIG-c0ffee00, 12.3s, error: " +
+		{ran, "2026-11-21 10:00:00 UTC on gpu1:0"},
+		{stopped, "2026-11-21 10:00:00 UTC on gpu1:0, stopped"},
+		{ended, "2026-11-21 10:00:00 UTC on gpu1:0, 12.3s, error: exit code 1"},
+		{shared, "2026-11-21 10:00:00 UTC on gpu1:0 with GPU-5b3c2a1f, MIG-c0ffee00, 12.3s, error: " +
 			"exit code 1"},
-		{cut, "2026-11-21 10:00:00 on gpu1:0, found outputs of an earlier attempt, 12.3s, error: " +
+		{cut, "2026-11-21 10:00:00 UTC on gpu1:0, found outputs of an earlier attempt, 12.3s, error: " +
 			"exit code 1, output cut, superseded"},
 	} {
 		if got := attemptText(c.a); got != c.want {

@@ -6,6 +6,7 @@ import (
 
 	cliv2 "github.com/urfave/cli/v2"
 
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/metric"
@@ -63,7 +64,7 @@ type outputQuery struct {
 
 // open finds the sweeps that a command is about.
 func (c *command) open(ctx *cliv2.Context) (source, error) {
-	if locationOf(ctx) == inFolder {
+	if locationOf(ctx) == project.Here {
 		c.nameFolder(ctx.Bool("local"))
 		return c.openFolder(ctx.Context)
 	}

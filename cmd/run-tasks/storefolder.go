@@ -7,6 +7,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/run-tasks/local"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/config"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/human"
@@ -25,7 +26,7 @@ func flagStore() cliv2.Flag {
 // --store names, or the one that -d names if it has sweeps, or the nearest that has sweeps or a
 // project, from the current one upwards.
 func (c *command) useStore(ctx *cliv2.Context) error {
-	if locationOf(ctx) != inFolder {
+	if locationOf(ctx) != project.Here {
 		return nil
 	}
 	folder := ctx.String("store")
@@ -70,7 +71,7 @@ func samePath(a, b string) bool {
 // useNewStore finds the folder that keeps a new sweep: the one that --store names, or that of its
 // project.
 func (c *command) useNewStore(ctx *cliv2.Context) {
-	if locationOf(ctx) != inFolder {
+	if locationOf(ctx) != project.Here {
 		return
 	}
 	folder := ctx.String("store")

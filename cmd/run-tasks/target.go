@@ -14,6 +14,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -61,13 +62,20 @@ type target struct {
 
 // text is the target as it is written.
 func (t target) text() string {
-	if !t.isTask {
+	switch {
+	case !t.isTask:
 		return t.sweep
+	case t.sweep == "":
+		return strconv.FormatInt(t.index, 10)
 	}
 	return task.ID{Sweep: t.sweep, Index: t.index}.String()
 }
 
+// parseTarget reads SWEEP, SWEEP/INDEX, or INDEX, which is a task of the newest sweep.
 func parseTarget(text string) (target, error) {
+	if index, err := strconv.ParseInt(text, 10, 64); err == nil && index >= 0 {
+		return target{"", index, true}, nil
+	}
 	if !strings.Contains(text, "/") {
 		return target{sweep: text}, nil
 	}
@@ -114,7 +122,7 @@ func findTask(ctx context.Context, t *terminal, src source, arg, example string)
 	switch {
 	case !at.isTask && s.Total > 1:
 		return s, of, cli.Wrong(fmt.Sprintf("%s %s %s/0, for example", t.self, example, s.ID),
-			"%s has %s: name one", s.ID, plural(s.Total, "task"))
+			"%s has %s: name one", s.ID, human.Plural(s.Total, "task"))
 	case !at.isTask:
 		at.index = s.Record.Ranges.At(0)
 	}

@@ -26,19 +26,17 @@ func (t *terminal) say(lines ...string) {
 }
 
 // note prints notes to standard error.
-func (t *terminal) note(texts ...string) { t.say(noteLines(texts...)...) }
+func (t *terminal) note(texts ...string) {
+	for _, text := range texts {
+		t.say("note: " + text)
+	}
+}
 
 // warn prints warnings to standard error.
-func (t *terminal) warn(texts ...string) { t.say(prefixedLines("WARNING: ", texts)...) }
-
-// noteLines are notes as lines.
-func noteLines(texts ...string) []string { return prefixedLines("note: ", texts) }
-
-func prefixedLines(prefix string, texts []string) (lines []string) {
+func (t *terminal) warn(texts ...string) {
 	for _, text := range texts {
-		lines = append(lines, prefix+text)
+		t.say("WARNING: " + text)
 	}
-	return lines
 }
 
 // field prints one line of a description.

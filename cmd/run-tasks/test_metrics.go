@@ -11,6 +11,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
@@ -89,11 +90,11 @@ func (o testMetricsOptions) run(ctx context.Context, src source, t *terminal) er
 			o.dir = s.Project
 		}
 	}
-	p, err := readProject(o.dir, o.definition, space.Change{})
+	p, err := project.Read(o.dir, o.definition, space.Change{})
 	if err != nil {
 		return err
 	}
-	try, err := newMetricTest(t, p.record(""), o.json)
+	try, err := newMetricTest(t, p.Record(""), o.json)
 	if err != nil {
 		return err
 	}

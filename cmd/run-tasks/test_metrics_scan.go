@@ -13,6 +13,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/sweep/api"
+	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
 	metricfiles "mlframework/sweep/metric/tail"
 	"mlframework/sweep/task"
@@ -46,7 +47,7 @@ func (t *metricTest) task(ctx context.Context, src source, of api.Task) error {
 	read := len(earlier) - len(missing) + 1
 	if t.unread = append(missing, t.unread...); read > 1 {
 		t.unread = append(t.unread, fmt.Sprintf("%s of %s were searched, as for its results: the "+
-			"newest went on in the folder of the others", plural(int64(read), "attempt"), id))
+			"newest went on in the folder of the others", human.Plural(int64(read), "attempt"), id))
 	}
 	if src.folder(id.Sweep) == "" {
 		return nil
@@ -92,7 +93,7 @@ func (t *metricTest) scan(stream string, read func(io.Writer) error) error {
 	}
 	for _, no := range scanner.Rejected() {
 		t.unread = append(t.unread, fmt.Sprintf("%s: %s matched but is not a number, the first in "+
-			"line %d%s: %s", cli.Visible(no.Name), plural(no.Count, "line"), no.Line, of,
+			"line %d%s: %s", cli.Visible(no.Name), human.Plural(no.Count, "line"), no.Line, of,
 			cli.Visible(no.Text)))
 	}
 	return nil

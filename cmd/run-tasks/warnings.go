@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
@@ -47,7 +48,7 @@ func unkeptWarnings(s api.Sweep) (texts []string) {
 	}
 	for _, u := range s.Checks.Unkept {
 		texts = append(texts, fmt.Sprintf("output of %s on %s is incomplete: %s",
-			plural(u.Tasks, "task"), u.Host, u.Error))
+			human.Plural(u.Tasks, "task"), u.Host, u.Error))
 	}
 	return texts
 }
@@ -60,10 +61,10 @@ func unreadWarnings(s api.Sweep) (texts []string) {
 	}
 	for _, u := range s.Checks.Unread {
 		texts = append(texts, fmt.Sprintf("metric %s matched a non-numeric value in %s (first: %s, "+
-			"%q)", u.Metric, plural(u.Tasks, "task"), task.ID{Sweep: s.ID, Index: u.First}, u.Text))
+			"%q)", u.Metric, human.Plural(u.Tasks, "task"), task.ID{Sweep: s.ID, Index: u.First}, u.Text))
 	}
 	for _, u := range s.Checks.Unmeasured {
-		texts = append(texts, fmt.Sprintf("%s (%s, first: %s)", u.Text, plural(u.Tasks, "task"),
+		texts = append(texts, fmt.Sprintf("%s (%s, first: %s)", u.Text, human.Plural(u.Tasks, "task"),
 			task.ID{Sweep: s.ID, Index: u.First}))
 	}
 	return texts
@@ -86,7 +87,7 @@ func surpassedNotes(s api.Sweep) []string {
 	}
 	return []string{fmt.Sprintf("tasks are ranked by their last %s, and %s had a better one "+
 		"before (%s: %s (%s), %s last); to rank by it: metrics: {%s}", o.Metric,
-		plural(found.Tasks, "task"), task.ID{Sweep: s.ID, Index: found.First}, found.Best,
+		human.Plural(found.Tasks, "task"), task.ID{Sweep: s.ID, Index: found.First}, found.Best,
 		cmp.Or(found.Place, fmt.Sprintf("step %d", found.Step)), found.Last,
 		writtenRule(rule, take))}
 }
@@ -109,13 +110,13 @@ func unrankedWarning(s api.Sweep, self string) (warning, remedy string) {
 	silent := s.Checks.Unranked - s.Checks.NaN
 	if silent == 0 {
 		return fmt.Sprintf("%s succeeded with nan for the objective, %s, and cannot be ranked (%s)",
-			plural(s.Checks.NaN, "task"), objective, all), ""
+			human.Plural(s.Checks.NaN, "task"), objective, all), ""
 	}
 	if s.Checks.NaN > 0 {
 		objective += fmt.Sprintf(", and %d with nan for it", s.Checks.NaN)
 	}
 	return fmt.Sprintf("no metrics: %s succeeded without a number for the objective, %s (%s)",
-		plural(silent, "task"), objective, all), remedy
+		human.Plural(silent, "task"), objective, all), remedy
 }
 
 // tryMetrics says how to see why a task has no metric.
@@ -124,7 +125,7 @@ func tryMetrics(s core.Summary, self string, typed bool, of string) string {
 		return fmt.Sprintf("compare --metric with its output: %s logs %s", self, of)
 	}
 	return fmt.Sprintf("see what is picked: %s test-metrics %s %s %s", self,
-		human.CommandLine([]string{"-d", nearPath(s.Project)}), s.Definition, of)
+		human.CommandLine([]string{"-d", project.NearPath(s.Project)}), s.Definition, of)
 }
 
 // firstWarning is the warning that the first task of a sweep succeeded without a number for the

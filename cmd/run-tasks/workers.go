@@ -11,6 +11,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
+	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
@@ -93,7 +94,7 @@ func onMaster(c *command, do masterAction) cliv2.ActionFunc {
 		if err != nil {
 			return err
 		}
-		if locationOf(ctx) == inFolder {
+		if locationOf(ctx) == project.Here {
 			name := strings.TrimPrefix(ctx.Command.HelpName, "run-tasks ")
 			what, _, _ := strings.Cut(name, " ")
 			remedy := "infrainit sets up a cluster and writes cluster.yml; " +
@@ -245,7 +246,7 @@ func printWorker(t *terminal, w core.Worker, asJSON bool) error {
 	}
 	for _, b := range w.Running {
 		t.field("running", fmt.Sprintf("%s in slot %d since %s", task.ID{Sweep: b.Sweep,
-			Index: b.Index}, b.Slot, b.Started.In(timeZone()).Format(time.DateTime)))
+			Index: b.Index}, b.Slot, b.Started.In(timeZone()).Format(zoned)))
 	}
 	if gpus := site.GPUs(w); gpus != "" {
 		t.field("gpus", gpus+" given to tasks")

@@ -102,7 +102,7 @@ slots       4, 1 running, 1 waiting
 cpu         50%
 seen        10:00:00
 version     v1
-running     train-7/3 in slot 1 since 2026-11-21 10:00:00
+running     train-7/3 in slot 1 since 2026-11-21 10:00:00 UTC
 gpus        1.33 of 4 given to tasks
 
 GPU           GIVEN  MEMORY         USE  NAME

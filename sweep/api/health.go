@@ -82,5 +82,5 @@ func (r Reason) String() string {
 	if r.Since == nil {
 		return r.Text
 	}
-	return r.Text + ", since " + r.Since.Local().Format(time.DateTime)
+	return r.Text + ", since " + r.Since.Local().Format(time.DateTime+" MST")
 }

@@ -42,7 +42,9 @@ func Of(r task.Recipe, at task.PlaceholderValues, a task.Attempt, config []byte)
 		}
 	}
 	for _, p := range a.Parameters {
-		g.Env = append(g.Env, Variable(p.Name)+"="+p.Value)
+		if p.Kind != space.Null {
+			g.Env = append(g.Env, Variable(p.Name)+"="+p.Value)
+		}
 	}
 	if r.EnvBraces {
 		all := r.ExpandEnv(at, a.Parameters)
@@ -70,8 +72,8 @@ func Variable(parameter string) string {
 }
 
 // JSON is the content of the parameters' file: an object in the order of parameters.yml, in which
-// numbers are numbers and switches are booleans. A number has the spelling that it has there, where
-// JSON allows it.
+// numbers are numbers, switches are booleans, and lists are lists. A number has the spelling that it
+// has there, where JSON allows it.
 func JSON(of []space.Assignment) []byte {
 	if len(of) == 0 {
 		return []byte("{}\n")
@@ -92,6 +94,8 @@ func literal(p space.Assignment) string {
 	switch p.Kind {
 	case space.Switch:
 		return strings.ToLower(p.Value)
+	case space.Null, space.JSON:
+		return p.Value
 	case space.Text:
 		return quoted(p.Value)
 	}

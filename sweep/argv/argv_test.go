@@ -48,7 +48,8 @@ func TestJSON(t *testing.T) {
 		{Name: "id", Value: "007"}, {Name: "hex", Value: "0x10"},
 		{Name: "inf", Value: ".inf"}, {Name: "on", Value: "True", Kind: space.Switch},
 		{Name: "text", Value: "10", Kind: space.Text}, {Name: "a.b", Value: "<\"\n>"},
-		{Name: "word", Value: "true"},
+		{Name: "word", Value: "true"}, {Name: "none", Value: "null", Kind: space.Null},
+		{Name: "list", Value: `[64,{"a":"<"}]`, Kind: space.JSON},
 	})
 	want := `{
   "lr": 1e-3,
@@ -60,7 +61,9 @@ func TestJSON(t *testing.T) {
   "on": true,
   "text": "10",
   "a.b": "<\"\n>",
-  "word": "true"
+  "word": "true",
+  "none": null,
+  "list": [64,{"a":"<"}]
 }
 `
 	if diff := cmp.Diff(want, string(got)); diff != "" || !json.Valid(got) {

@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -20,6 +21,8 @@ const MaxFile = 4 << 20
 // format reads and writes the files of one format. In memory they are nodes of YAML: those say of
 // which kind a value is, where it stands, and in which order.
 type format struct {
+	null bool // the format has null
+
 	// read returns a document of one mapping. A scalar's Value is as the format writes it.
 	read  func(text []byte) (*yaml.Node, *fault.Fault)
 	set   func(n *yaml.Node, p space.Assignment)
@@ -27,10 +30,10 @@ type format struct {
 }
 
 var formats = map[string]format{
-	".yaml": {readYAML, setYAML, writeYAML},
-	".yml":  {readYAML, setYAML, writeYAML},
-	".json": {readJSON, setJSON, writeJSON},
-	".toml": {readTOML, setTOML, writeTOML},
+	".yaml": {true, readYAML, setYAML, writeYAML},
+	".yml":  {true, readYAML, setYAML, writeYAML},
+	".json": {true, readJSON, setJSON, writeJSON},
+	".toml": {false, readTOML, setTOML, writeTOML},
 }
 
 func parse(f task.File, text []byte) (*document, error) {
@@ -81,6 +84,9 @@ func (d *document) fill(of []space.Assignment, named []string) (put []space.Assi
 	}
 	for _, p := range of {
 		n, wrong := d.find(p.Name)
+		if wrong == nil {
+			wrong = d.unfit(n, p, put)
+		}
 		switch {
 		case n != nil || wrong != nil:
 		case slices.Contains(named, p.Name):
@@ -95,26 +101,27 @@ func (d *document) fill(of []space.Assignment, named []string) (put []space.Assi
 			continue
 		}
 		path, _ := d.own(p.Name)
-		d.format.set(path[len(path)-1], p)
-		d.put, put = append(d.put, path), append(put, p)
+		at := path[len(path)-1]
+		var replaced []*yaml.Node
+		for _, below := range at.Content {
+			replaced = appendAll(replaced, below)
+		}
+		d.format.put(at, p)
+		d.put, d.replaced, put = append(d.put, path), append(d.replaced, replaced), append(put, p)
 	}
 	return put, d.shared(put, &faults), faults.Err()
 }
 
-// find is what a file has at a key, if a value can stand there; nil: it does not have it.
+// find is what a file has at a key; nil: it does not have it.
 func (d *document) find(name string) (*yaml.Node, *fault.Fault) {
 	at := d.paths(name)
 	if len(at) == 0 {
 		return nil, nil
 	}
 	n := at[0][len(at[0])-1]
-	switch kind := kindOfNode(n); {
-	case len(at) > 1:
+	if len(at) > 1 {
 		return nil, d.fault(n, fmt.Sprintf("%s: is there twice, the second time in line %d", name,
 			at[1][len(at[1])-1].Line), "keep one of them")
-	case kind == list || kind == mapping:
-		return nil, d.fault(n, name+": is "+kind.String()+", into which no single value goes",
-			"name a key below it, or rename the parameter")
 	}
 	return n, nil
 }
@@ -151,6 +158,10 @@ func (d *document) shared(put []space.Assignment, faults *fault.List) (notes []f
 		if by := firstOf(d.put[i], aliases); by != nil {
 			faults.Add(*d.fault(by, fmt.Sprintf("%s: the alias *%s has its value, which would "+
 				"change here, too", p.Name, by.Value), "write the value out here"))
+		} else if by := cmp.Or(firstOf(d.replaced[i], aliases),
+			firstOf(d.replaced[i], merges)); by != nil {
+			faults.Add(*d.fault(by, fmt.Sprintf("%s: the alias *%s has a part of its value, which "+
+				"is replaced", p.Name, by.Value), "write the value out here"))
 		} else if by := firstOf(d.put[i], merges); by != nil {
 			notes = append(notes, *d.fault(by, fmt.Sprintf("%s: the merge of *%s here takes its "+
 				"value, too, unless there is a key of its own", p.Name, by.Value), ""))
@@ -177,9 +188,22 @@ func CheckFile(f task.File, text []byte, of []Values, named []string) (notes []f
 	for _, v := range of {
 		first = append(first, v.All[0])
 		n, _ := d.find(v.Name)
+		for _, p := range v.All {
+			if d.unfit(n, p, nil) != nil {
+				first[len(first)-1] = p // which fill refuses
+				break
+			}
+		}
 		i := slices.IndexFunc(v.All, func(p space.Assignment) bool {
 			return n != nil && changes(kindOfNode(n), kindOf(p))
 		})
+		word := slices.IndexFunc(v.All, func(p space.Assignment) bool {
+			return n != nil && kindOfNode(n) == null && p.Kind == "" && p.Value == "null"
+		})
+		if word >= 0 {
+			notes = append(notes, *d.fault(n, v.Name+` is null, and becomes the text "null"; `+
+				"for null write it without quotes", ""))
+		}
 		if i >= 0 {
 			notes = append(notes, *d.fault(n, fmt.Sprintf("%s is %s, and becomes %s with %s",
 				v.Name, kindOfNode(n), kindOf(v.All[i]), quoted(v.All[i].Value)), ""))

@@ -19,13 +19,17 @@ import (
 )
 
 // given are parameters written as "name=value name=value": a value that ends with ! is a switch,
-// one in quotes is quoted text.
+// one in quotes is quoted text, ~ is null, and one in brackets JSON.
 func given(text string) (all []space.Assignment) {
 	for word := range strings.FieldsSeq(text) {
 		name, value, _ := strings.Cut(word, "=")
 		p := space.Assignment{Name: name, Value: value}
 		if v, is := strings.CutSuffix(value, "!"); is {
 			p.Value, p.Kind = v, space.Switch
+		} else if value == "~" {
+			p.Value, p.Kind = "null", space.Null
+		} else if json.Valid([]byte(value)) && strings.ContainsAny(value[:1], "[{") {
+			p.Kind = space.JSON
 		} else if strings.HasPrefix(value, `"`) {
 			p.Value, p.Kind = strings.Trim(value, `"`), space.Text
 		}
@@ -60,6 +64,20 @@ func TestFill(t *testing.T) {
 		"YAML new keys": {"c.yaml", "a: {b: 1}\n", "a.c=2 x.y.z=1 x.y.w=t", true,
 			"a: {b: 1, c: 2}\nx:\n  \"y\":\n    z: 1\n    w: t\n"},
 		"YAML empty key": {"c.yaml", "\"\": 1\na: 2\n", "a=3 b=4", true, "\"\": 1\na: 3\nb: 4\n"},
+		"YAML, nested": {"c.yaml",
+			"a: 1 # one\nb:\n  - 1\n  - 2\nc: {d: 3}\ne: 'x'\nf: 0.1\ng: 1\n",
+			`a=[64,[1e-3,"10","yes",null,true]] b=[3] c={"d":"a:b","1":[]} e=~ ` +
+				`f={"opt":{"lr":0.10}}`, false,
+			"a: [64, [1.0e-3, \"10\", \"yes\", null, true]] # one\nb:\n  - 3\nc:\n  d: a:b\n  " +
+				"\"1\": []\ne: null\nf: {opt: {lr: 0.10}}\ng: 1\n"},
+		"YAML, below what is set": {"c.yaml", "opt: null\n", `opt={"name":"adam","lr":1} opt.lr=2`,
+			false, "opt: {name: adam, lr: 2}\n"},
+		"JSON, nested": {"c.json", `{"a": 1, "b": {"c": 1}, "d": [1], "e": 2}`,
+			`a=[64,{"x":"<"}] b=~ d={"z":1e-3,"y":true} f.g=[[1],[]] e=~`, true,
+			`{"a":[64,{"x":"<"}],"b":null,"d":{"z":1e-3,"y":true},"e":null,"f":{"g":[[1],[]]}}`},
+		"TOML, nested": {"c.toml", "a = 1\nb = [1]\n[c]\nd = 1\n",
+			`a=[64,["x"]] b={"x":[{"y":1e-3}]} c.d={"e":true}`, false,
+			"a = [64, [\"x\"]]\nb = {x = [{y = 1e-3}]}\nc = {d = {e = true}}\n"},
 		"JSON": {"c.json",
 			`{"lr": 0.1, "big": 123456789012345678901, "e": 1E5, "f": 1.0, "model": {"name": "net",
 				"on" : true, "n": null}, "list": [1, {"a": "]"}, {}, []], "s": "\ud83d\ude00\ud800"}`,
@@ -221,11 +239,23 @@ func TestFillFaults(t *testing.T) {
 			"c.json: has no key zzzzzz; add the key to the file, write {zzzzzz} in the command, " +
 				"or set new-keys: true to have it added"},
 		"list": {"c.yaml", "a: 1\nlr: [1, 2]\n", "lr=2", false,
-			"c.yaml:2:5: lr: is a list, into which no single value goes; name a key below it, or " +
-				"rename the parameter"},
+			"c.yaml:2:5: lr: is a list, into which no single value goes; name a key below it, " +
+				"rename the parameter, or write a list as one value, lr: [[64, 64]]"},
 		"mapping": {"c.json", "{\n \"model\": {\"lr\": 1}}", "model=2", false,
 			"c.json:2:11: model: is a mapping, into which no single value goes; name a key below " +
-				"it, or rename the parameter"},
+				"it, rename the parameter, or write a mapping as one value, model: [{name: adam}]"},
+		"part of an alias": {"c.yaml", "a: [&x 1, 2]\nb: *x\n", "a=[3]", false,
+			"c.yaml:2:4: a: the alias *x has a part of its value, which is replaced; write the " +
+				"value out here"},
+		"part of a merge": {"c.yaml", "a: {b: &x {c: 1}}\nd: {<<: *x}\n", "a=~", false,
+			"c.yaml:2:9: a: the alias *x has a part of its value, which is replaced"},
+		"TOML null": {"c.toml", "a = 1\n", "a=~", false,
+			"c.toml:1:5: a: TOML has no null; leave the key out of the file, and the parameter " +
+				"out where it is null (when), or use a file in YAML or JSON"},
+		"TOML null within": {"c.toml", "a = 1\n", `b=[{"c":null}]`, true,
+			"c.toml: b: TOML has no null"},
+		"one below before": {"c.json", `{"a": {"b": 1}}`, `a.b=2 a={"c":1}`, false,
+			"c.json:1:7: a: replaces a parameter below it; put a before it in the parameters file"},
 		"TOML table": {"c.toml", "[model]\nlr = 1\n", "model=2", false,
 			"c.toml:1:2: model: is a mapping, into which no single value goes"},
 		"TOML list": {"c.toml", "x = 1\nlr = [1]\n", "lr=2", false,
@@ -288,6 +318,80 @@ func TestTypesThatChange(t *testing.T) {
 			`b is a boolean, and becomes text with "no"`}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestNestedTypes notes lists where the file has one value, and the text "null" where it has null.
+func TestNestedTypes(t *testing.T) {
+	t.Parallel()
+	of := []argv.Values{{"wd", given("wd=0.1 wd=null")}, {"lr", given("lr=~ lr=1 lr=[1]")},
+		{"layers", given("layers=[1] layers=~")}}
+	for text, want := range map[string]string{
+		`{"wd": null, "lr": 1, "layers": [64]}`: `c.json:1:8: wd is null, and becomes the text ` +
+			`"null"; for null write it without quotes; c.json:1:20: lr is a whole number, and ` +
+			`becomes a list with "[1]"`,
+		`{"wd": null, "lr": [1], "layers": null}`: `! c.json:1:20: lr: is a list, into which no ` +
+			`single value goes; name a key below it, rename the parameter, or write a list as ` +
+			`one value, lr: [[64, 64]]`,
+	} {
+		notes, err := argv.CheckFile(task.File{From: "c.json"}, []byte(text), of, nil)
+		var all []string
+		for _, n := range notes {
+			all = append(all, n.String())
+		}
+		got := strings.Join(all, "; ")
+		if err != nil {
+			got = "! " + err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestNestedValuesKeepTheirMeaning puts lists and mappings of odd texts into files of each format.
+func TestNestedValuesKeepTheirMeaning(t *testing.T) {
+	t.Parallel()
+	texts := []any{"a, b", "x: y", "#c", " # d", "- e", "[", "{f", "", "two\nlines\n", "yes",
+		"null", "~", "12:30", "2020-01-01", "1e-3", "0x10", "'", `"`, "\\", "&a", "*a", "!t", "%",
+		"@", "`", "|", ">", "\t", " g ", "é", "\u2028", "\x7f", "<<"}
+	want := map[string]any{"list": texts, "n": 1.5, "on": true, "empty": []any{},
+		"none": map[string]any{}, "deep": []any{[]any{map[string]any{"a": texts}}}}
+	for _, s := range texts {
+		want["key "+s.(string)] = s
+		want[s.(string)] = s
+	}
+	value, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{"c.yaml": "a: 1\nb: {c: 2}\nd:\n  e: [1]\n",
+		"c.json": `{"a": 1, "b": {"c": 2}, "d": {"e": [1]}}`,
+		"c.toml": "a = 1\nb = {c = 2}\n[d]\ne = [1]\n"} {
+		var of []space.Assignment
+		for _, name := range []string{"a", "b.c", "d.e", "new.key"} {
+			of = append(of, space.Assignment{Name: name, Value: string(value), Kind: space.JSON})
+		}
+		filled, _, err := argv.Fill(task.File{From: file, NewKeys: true}, []byte(text), of, nil)
+		var got map[string]any
+		switch {
+		case err != nil:
+		case file == "c.json":
+			err = json.Unmarshal(filled, &got)
+		case file == "c.toml":
+			err = toml.Unmarshal(filled, &got)
+		default:
+			err = yaml.Unmarshal(filled, &got)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		all := map[string]any{"a": want, "b": map[string]any{"c": want},
+			"d": map[string]any{"e": want}, "new": map[string]any{"key": want}}
+		if diff := cmp.Diff(all, got); diff != "" {
+			t.Errorf("%s: want -, got +\n%s", file, diff)
 		}
 	}
 }

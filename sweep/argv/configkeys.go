@@ -39,6 +39,12 @@ func kindOf(p space.Assignment) kind {
 	switch _, number := space.Number(p.Value); {
 	case p.Kind == space.Switch:
 		return boolean
+	case p.Kind == space.Null:
+		return null
+	case p.Kind == space.JSON && p.Value[0] == '[':
+		return list
+	case p.Kind == space.JSON:
+		return mapping
 	case p.Kind == space.Text || !number:
 		return words
 	case strings.ContainsAny(p.Value, ".eE"):
@@ -63,7 +69,8 @@ func kindOfNode(n *yaml.Node) kind {
 // changes reports whether a value of another kind than was there may surprise a program: whole
 // numbers are decimal ones, too.
 func changes(was, is kind) bool {
-	return was != is && was != null && was != other && !(was == decimal && is == whole)
+	return was != is && was != null && is != null && was != other &&
+		!(was == decimal && is == whole)
 }
 
 // document is a file into which values are put.
@@ -72,6 +79,8 @@ type document struct {
 	file   task.File
 	root   *yaml.Node
 	put    [][]*yaml.Node // the ways to the values
+
+	replaced [][]*yaml.Node // what was below the values
 }
 
 // top is the document's mapping.

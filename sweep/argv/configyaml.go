@@ -31,6 +31,8 @@ func setYAML(n *yaml.Node, p space.Assignment) {
 	was := *n
 	n.Value, n.Tag, n.Style = p.Value, "", 0
 	switch kindOf(p) {
+	case null:
+		n.Tag = "!!null"
 	case words:
 		n.Tag, n.Style = "!!str", was.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle)
 		if n.Style == 0 && mustQuote(p.Value) {
@@ -41,8 +43,8 @@ func setYAML(n *yaml.Node, p space.Assignment) {
 	}
 }
 
-// oldWords are text here, and booleans or null to readers of YAML 1.1.
-var oldWords = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|~|)$`)
+// oldWords are text here, and booleans, null or a merge to readers of YAML 1.1.
+var oldWords = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|~|<<|)$`)
 
 // oldNumbers are text here, and numbers or times to readers of YAML 1.1.
 var oldNumbers = regexp.MustCompile(`^[-+.0-9]`)

@@ -140,9 +140,9 @@ type UnknownTask struct {
 func (u *UnknownTask) Error() string {
 	known := strings.Join(u.Known, ", ")
 	if u.Nearest == "" || !slices.Contains(u.Known, u.Nearest) {
-		return fmt.Sprintf("no task %s in %s; its tasks: %s", fault.Quote(u.Name), FileName, known)
+		return fmt.Sprintf("no definition %s in %s; it has %s", fault.Quote(u.Name), FileName, known)
 	}
-	return fmt.Sprintf("no task %s in %s; did you mean %q? (tasks: %s)", fault.Quote(u.Name),
+	return fmt.Sprintf("no definition %s in %s; did you mean %q? (it has %s)", fault.Quote(u.Name),
 		FileName,
 		u.Nearest, known)
 }

@@ -150,9 +150,9 @@ func TestUnknownTask(t *testing.T) {
 		t.Error(task, err)
 	}
 	for name, want := range map[string]string{
-		"run_trainig": `no task "run_trainig" in tasks.yml; did you mean "run_training"? (tasks: test_echo, run_training)`,
-		"serve":       `no task "serve" in tasks.yml; its tasks: test_echo, run_training`,
-		"":            `no task "" in tasks.yml; its tasks: test_echo, run_training`,
+		"run_trainig": `no definition "run_trainig" in tasks.yml; did you mean "run_training"? (it has test_echo, run_training)`,
+		"serve":       `no definition "serve" in tasks.yml; it has test_echo, run_training`,
+		"":            `no definition "" in tasks.yml; it has test_echo, run_training`,
 	} {
 		_, err := f.Task(name)
 		var unknown *definition.UnknownTask

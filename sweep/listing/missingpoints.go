@@ -248,13 +248,14 @@ func (f *successFinder) because(ctx context.Context, sweeps []store.Listed, r co
 }
 
 // looseKey returns a key that parameters have in common which differ only in their order and in how
-// numbers are written. As flags, a switch that is absent is as no parameter, and quotes make no
-// difference.
+// numbers are written. As flags, a switch that is absent and null are as no parameter, and quotes
+// make no difference.
 func looseKey(of []space.Assignment, flags bool) task.Key {
 	of = slices.Clone(of)
 	slices.SortFunc(of, func(a, b space.Assignment) int { return cmp.Compare(a.Name, b.Name) })
 	of = slices.DeleteFunc(of, func(a space.Assignment) bool {
-		return flags && a.Kind == space.Switch && strings.EqualFold(a.Value, "false")
+		return flags && (a.Kind == space.Null ||
+			a.Kind == space.Switch && strings.EqualFold(a.Value, "false"))
 	})
 	for i, a := range of {
 		of[i].Value = cmp.Or(space.Numeral(a.Value), a.Value)

@@ -96,9 +96,14 @@ func TestScannerFindsWhatRulesMatch(t *testing.T) {
 			[]metric.Sample{at(1, "accuracy", nan), at(2, "accuracy", -inf), at(3, "accuracy", inf),
 				at(4, "accuracy", inf)}, nil},
 		{"matched but no number",
-			"validation accuracy 1,234\nvalidation accuracy 97%\nvalidation accuracy 0.5\n",
+			"validation accuracy 1,23\nvalidation accuracy 97/100\nvalidation accuracy 0.5\n",
 			[]metric.Rule{word}, []metric.Sample{at(3, "accuracy", 0.5)},
-			[]metric.Rejected{{Name: "accuracy", Count: 2, Line: 1, Text: "1,234"}}},
+			[]metric.Rejected{{Name: "accuracy", Count: 2, Line: 1, Text: "1,23"}}},
+		{"thousands and percent",
+			"validation accuracy 1,234\nvalidation accuracy -1,234,567.5%.\n" +
+				"validation accuracy 97%\n",
+			[]metric.Rule{word}, []metric.Sample{at(1, "accuracy", 1234),
+				at(2, "accuracy", -1234567.5), at(3, "accuracy", 97)}, nil},
 		{"colours", "\x1b[32mvalidation \x1b[1maccuracy\x1b[0m: 0.\x1b[4m9\x1b[0m\n" +
 			"\x1b]8;;http://x\x07validation accuracy: 0.8\x1b]8;;\x1b\\ \x1b[2K\n", nil,
 			[]metric.Sample{at(1, "accuracy", 0.9), at(2, "accuracy", 0.8)}, nil},

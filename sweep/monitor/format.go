@@ -21,8 +21,8 @@ var templateFuncs = template.FuncMap{
 	"asset":   assetURL,
 }
 
-// moment returns a time as tables have it, in UTC.
-func moment(t time.Time) string { return t.UTC().Format(time.DateTime) }
+// moment returns a time as tables have it.
+func moment(t time.Time) string { return t.UTC().Format(time.DateTime + " MST") }
 
 // seconds returns a duration as people read it.
 func seconds(d time.Duration) string { return human.Duration(d.Seconds()) }

@@ -12,7 +12,7 @@ func TestChangeThen(t *testing.T) {
 	t.Parallel()
 	all := space.Change{Set: []string{"lr=1", "b=2"}, Repeat: []string{"seed=1,2", "fold"},
 		Sample: of(5), Seed: of(7), Limit: 3}
-	const same = "lr=1 b=2 --repeat seed=1,2 --repeat fold --sample 5 --seed 7 --limit 3"
+	const same = "lr=1 b=2 --repeat seed=1,2 --repeat fold --sample 5 --sample-seed 7 --limit 3"
 	for name, c := range map[string]struct {
 		later space.Change
 		want  string

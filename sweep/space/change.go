@@ -68,7 +68,7 @@ func (c Change) Check() (faults fault.List) {
 		refuse("--sample", *c.Sample, 1, mostSampled)
 	}
 	if c.Seed != nil {
-		refuse("--seed", *c.Seed, 0, 0)
+		refuse("--sample-seed", *c.Seed, 0, 0)
 	}
 	refuse("--limit", c.Limit, 0, 0)
 	return faults
@@ -255,7 +255,7 @@ func (d *draft) changeWalk() {
 		s := sample{Combinations: d.plan.sample.Combinations, Seed: *d.changed.Seed}
 		d.plan.sample = &s
 	} else if d.changed.Seed != nil {
-		d.notes.Add(fault.Fault{File: fmt.Sprintf("--seed %d", *d.changed.Seed),
+		d.notes.Add(fault.Fault{File: fmt.Sprintf("--sample-seed %d", *d.changed.Seed),
 			Problem: "nothing is drawn without a sample"})
 	}
 }
@@ -294,7 +294,7 @@ func (c Change) Arguments() []string {
 		}
 	}
 	option("--sample", c.Sample)
-	option("--seed", c.Seed)
+	option("--sample-seed", c.Seed)
 	if c.Limit > 0 {
 		option("--limit", &c.Limit)
 	}

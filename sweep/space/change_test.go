@@ -17,6 +17,8 @@ func TestChanges(t *testing.T) {
 	const grid = "lr: [0.1, 0.2]\nepoch: 5\naugment: [true, false]\n"
 	const zipped = "lr: [0.1, 0.2]\nm: [1, 2]\n---\nzip: [[lr, m]]\n"
 	const listed = "- {lr: 0.1, unit: 32}\n- {lr: 0.2, unit: 64}\n---\ndefaults: {epoch: 3}\n"
+	const tag = "the tag !foo is not known; remove it; !log, !uniform, !int, !logint make ranges, " +
+		"!interval an interval, !!str text"
 	set := func(all ...string) space.Change { return space.Change{Set: all} }
 	for name, c := range map[string]struct {
 		file   string
@@ -68,17 +70,23 @@ func TestChanges(t *testing.T) {
 		"an empty list": {grid, set("lr=[]"),
 			"! lr=[]: lr: the list is empty; write at least one value, or remove the parameter"},
 		"a mapping": {grid, set("lr={a: 1}"),
-			"! lr={a: 1}: lr: a mapping is not a value; write one value or a list of values"},
+			"! lr={a: 1}: lr: a mapping is not a value; write one value or a list of values; if " +
+				`it is one value, write [{"a":1}]`},
+		"lists":    {"a: 1", set("a=[64,64],[128]"), "a=[64,64] | a=[128]"},
+		"one list": {"a: 1", set("a=[[64,64]]"), "a=[64,64]"},
+		"mappings": {"a: 1", set("a={b: x, c: 0.10},{b: y}"),
+			`a={"b":"x","c":0.10} | a={"b":"y"}`},
+		"null": {"a: 1", set("a=null,0.1"), "a=null | a=0.1"},
 		"not YAML": {grid, set("lr=[1"),
 			`! lr=[1: lr: not YAML: did not find expected ',' or ']'; put the value in quotes of its own if it is text: lr='"1"'`},
-		"a place": {grid, set("lr=1,x,[2,[3]]"),
-			`! lr=1,x,[2,[3]], column 8: lr: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
-		"a place after spaces": {grid, set("lr=  1,{a: 1}"),
-			`! lr=  1,{a: 1}, column 8: lr: a mapping is not a value; write one value or a list of values`},
-		"a place of repeats": {grid, space.Change{Repeat: []string{"seed=1,[2]"}},
-			`! --repeat seed=1,[2], column 17: seed: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
-		"a place behind letters": {"é: 1", set("é=ü,[2]"),
-			`! é=ü,[2], column 5: é: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
+		"a place": {grid, set("lr=1,x,[2,!foo [3]]"),
+			`! lr=1,x,[2,!foo [3]], column 11: lr: the tag !foo is not known; remove it`},
+		"a place after spaces": {grid, set("lr=  1,!foo 2"),
+			"! lr=  1,!foo 2, column 8: lr: " + tag},
+		"a place of repeats": {grid, space.Change{Repeat: []string{"seed=1,!foo 2"}},
+			"! --repeat seed=1,!foo 2, column 17: seed: " + tag},
+		"a place behind letters": {"é: 1", set("é=ü,!foo 2"),
+			"! é=ü,!foo 2, column 5: é: " + tag},
 		"lines": {grid, set("lr=1\nb: 2"),
 			"! lr=1\nb: 2: lr: the value has several lines; write it into the parameters file"},
 		"a slip": {"a: 1", set("a=1-3"),
@@ -165,12 +173,12 @@ func TestChanges(t *testing.T) {
 			"a: !interval [0, 1000000]\n---\nsample: 9\nseed: 7\n",
 			space.Change{Sample: of(1), Seed: of(0)}, "a=883310"},
 		"seed alone": {"a: 1", space.Change{Seed: of(3)},
-			"note --seed 3: nothing is drawn without a sample | a=1"},
+			"note --sample-seed 3: nothing is drawn without a sample | a=1"},
 		"sample greater": {"a: [1, 2]", space.Change{Sample: of(3)},
 			"note --sample 3: there are only 2 combinations, and all of them are run | a=1 | a=2"},
 		"sample 0": {"a: [1, 2]",
 			space.Change{Sample: of(0), Seed: of(-1)},
-			"! --sample 0: it must be at least 1; write a greater number\n--seed -1: it must " +
+			"! --sample 0: it must be at least 1; write a greater number\n--sample-seed -1: it must " +
 				"be at least 0; write a greater number"},
 		"limit": {grid, space.Change{Limit: 3},
 			"lr=0.1 epoch=5 augment=true | lr=0.1 epoch=5 augment=false | lr=0.2 epoch=5 " +

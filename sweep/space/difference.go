@@ -137,10 +137,15 @@ type division struct {
 	fresh  []parameter
 }
 
-// key tells apart what values are on the command line; that of a switch that is absent is empty.
+// key tells apart what values are on the command line; that of one that is absent is empty.
 func (v value) key(style Style) string {
+	hidden := style.Form == None || style.Form == Env
 	switch {
-	case !v.flag || !style.switches():
+	case v.kind == Null && style.Form == "":
+		return ""
+	case (v.kind == Null || v.kind == JSON) && hidden:
+		return v.identity()
+	case v.kind != Switch || !style.switches():
 		return "=" + v.text
 	case v.on():
 		return "+"

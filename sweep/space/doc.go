@@ -17,6 +17,7 @@
 //	augment: true                        a switch: --augment, and nothing for false
 //	augment: [true, false]               with and without the switch
 //	augment: [true, 5]                   each element is what it is: --augment, then --augment=5 (with a note)
+//	layers: [[64, 64], {a: 1}, null]     three values: --layers=[64,64], --layers={"a":1}, no flag
 //
 // Ranges with a count are lists (!log, !uniform, !logint), or whole numbers with a step (!int); a
 // list at the top level is an explicit list of points; and a second document says which

@@ -184,12 +184,14 @@ func (d *draft) called(parameters []int) string {
 // NUL.
 func (v value) identity() string {
 	switch {
-	case v.flag && v.on():
+	case v.kind == Switch && v.on():
 		return "+"
-	case v.flag:
+	case v.kind == Switch:
 		return "-"
-	case v.quoted:
+	case v.kind == Text:
 		return `"` + v.text
+	case v.kind != "":
+		return string(v.kind) + " " + v.text
 	}
 	return "=" + v.text
 }
@@ -233,7 +235,7 @@ func (d *draft) dropTogether(group []int) {
 			at = n.Content[i]
 		}
 		if len(group) == 1 {
-			d.note(at, show(e.Name)+": the value "+show(d.plan.parameters[group[0]].values[i].text)+
+			d.note(at, show(e.Name)+": the value "+d.plan.parameters[group[0]].values[i].show()+
 				" is there twice: it is run once", "")
 		} else {
 			d.note(at, fmt.Sprintf("zip: elements %d and %d of %s are the same: they are run once",

@@ -67,30 +67,33 @@ func TestFaults(t *testing.T) {
 		"tag on one value": {"a: !!python/tuple 5",
 			"p.yml:1:4: a: 5 is not an interval; write [start, end] or [start, end, step]"},
 		"mapping": {"a: {b: 1}",
-			"p.yml:1:4: a: a mapping is not a value; write one value or a list of values"},
+			"p.yml:1:4: a: a mapping is not a value; write one value or a list of values; if it " +
+				`is one value, write [{"b":1}]`},
 		"mapping to merge": {"a: &m {b: 1}\n<<: *m\n",
-			"p.yml:1:4: a: a mapping is not a value; write one value or a list of values; a " +
-				"mapping to merge is written where it is merged, <<: {b: 1}"},
-		"mapping in a list": {"a: [1, {b: 1}]",
-			"p.yml:1:8: a: a mapping is not a value; write one value or a list of values"},
-		"nested list": {"a: [1, [2]]",
-			`p.yml:1:8: a: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
-		"interval in a list": {"a: [!interval [1, 2], 3]",
-			"p.yml:1:5: a: an interval inside a list; write out its values, or give it a " +
+			"p.yml:1:4: a: a mapping is not a value; write one value or a list of values; if it " +
+				`is one value, write [{"b":1}]; a mapping to merge is written where it is merged, ` +
+				"<<: {b: 1}"},
+		"interval in a value": {"a: [['[1,2)']]",
+			"p.yml:1:6: a: an interval inside a value; write out its values, or give it a " +
 				"parameter of its own"},
-		"quoted one in a list": {"a: ['[1,2)', 3]",
-			"p.yml:1:5: a: an interval inside a list; write out its values, or give it a " +
-				"parameter of its own; write !!str before it if text is meant"},
+		"range in a value": {"a: [{b: !log [1, 2, 3]}]",
+			"p.yml:1:9: a: a range inside a value; write out its values, or give it a parameter " +
+				"of its own"},
+		"whole numbers in a value": {"a: [[1..3]]",
+			"p.yml:1:6: a: a range inside a value; write out its values, or give it a parameter " +
+				"of its own"},
+		"tag in a value": {"a: [[!foo 1]]", "p.yml:1:6: a: the tag !foo is not known; remove it"},
+		"tag of a value": {"a: [!foo [1]]", "p.yml:1:5: a: the tag !foo is not known; remove it"},
+		"key twice in a value": {"a: [{b: 1, b: 2}]",
+			"p.yml:1:12: b: is there twice, first on line 1; write all of it in one place"},
+		"long value": {"a: [1, [" + strings.Repeat("12345678, ", 8000) + "1]]",
+			"p.yml:1:8: a: one value of more than 64 KiB; write it to a file and name that"},
 		"null, empty": {"a: 1\nb:\nc: 2\n",
-			"p.yml:2:1: b: no value; write a value, \"\" for an empty one, or remove the " +
-				"parameter"},
-		"null, tilde": {"b: ~",
-			"p.yml:1:4: b: no value; write a value, \"\" for an empty one, or remove the " +
-				"parameter"},
-		"null in a list": {"b: [1, null]",
-			"p.yml:1:8: b: no value; put it in quotes if the program is to get the word, " +
-				"\"null\"; for null in a config file (file:) write it there and remove the " +
-				"parameter"},
+			"p.yml:2:1: b: no value; write a value, \"\" for an empty one, null for none, or " +
+				"remove the parameter"},
+		"null, empty in a list": {"b:\n- 1\n-\n",
+			"p.yml:1:1: b: no value; write a value, \"\" for an empty one, null for none, or " +
+				"remove the parameter"},
 		"duplicate key": {"a: 1\nb: 2\na: 3\n",
 			"p.yml:3:1: a: is there twice, first on line 1; write all of it in one place"},
 		"duplicate in a merge": {"<<: {a: 1, a: 2}",
@@ -140,25 +143,23 @@ func TestFaults(t *testing.T) {
 		"merge of a value": {"<<: 1",
 			"p.yml:1:5: <<: one value cannot be merged; name a mapping or a list of mappings"},
 		"list that is in itself": {"a: &a [1, *a]",
-			`p.yml:1:11: a: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
+			"p.yml:1:11: a: a list in itself; write its values out"},
 		"mapping in itself": {"&a {b: *a}",
 			"p.yml:1:8: b: a mapping is not a value; write one value or a list of values; a " +
 				"mapping to merge is written where it is merged, <<: {b: 1}"},
-		"all at once": {"a: []\nb c: [1, ~]\nd: !interval [1]\na: {}\n", strings.Join([]string{
+		"all at once": {"a: []\nb c: [1, !foo 2]\nd: !interval [1]\na: {}\n", strings.Join([]string{
 			"p.yml:1:4: a: the list is empty; write at least one value, or remove the parameter",
 			`p.yml:2:1: "b c" cannot be the name of a flag: it has a space; write b_c`,
-			"p.yml:2:10: b c: no value; write a value, \"\" for an empty one, or remove the " +
-				"parameter",
+			"p.yml:2:10: b c: the tag !foo is not known; remove it; !log, !uniform, !int, " +
+				"!logint make ranges, !interval an interval, !!str text",
 			"p.yml:3:4: d: the interval has 1 element; write [start, end] or [start, end, step]",
 			"p.yml:4:1: a: is there twice, first on line 1; write all of it in one place",
 			"p.yml:4:4: a: a mapping is not a value; write one value or a list of values",
 		}, "\n")},
-		"places are an editor's": {"# \u2028 \u0085\nä: [ü, ~]",
-			"p.yml:2:8: ä: no value; write a value, \"\" for an empty one, or remove the " +
-				"parameter"},
-		"places after quoting": {"a: [1,2) # x\r\nb: ~\r\n",
-			"p.yml:2:4: b: no value; write a value, \"\" for an empty one, or remove the " +
-				"parameter"},
+		"places are an editor's": {"# \u2028 \u0085\nä: [ü, !!bool x]",
+			"p.yml:2:8: ä: x is not a boolean; write true or false"},
+		"places after quoting": {"a: [1,2) # x\r\nb: !!bool x\r\n",
+			"p.yml:2:4: b: x is not a boolean; write true or false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -109,18 +109,24 @@ func (f *flag) make(dst []string, i int64) []string {
 		return append(dst, string(span.appendValue(append(text[:0], f.head...), i)))
 	}
 	v := f.parameter.value(i)
+	text := v.text
+	if f.style.Form == Hydra {
+		text = v.hydra()
+	}
 	switch {
-	case v.flag && f.style.switches() && !v.on():
+	case v.kind == Null && f.style.Form == "":
+		return dst
+	case v.kind == Switch && f.style.switches() && !v.on():
 		if f.style.Switch == SwitchNo {
 			return append(dst, "--no-"+f.parameter.name)
 		}
 		return dst
-	case v.flag && f.style.switches():
+	case v.kind == Switch && f.style.switches():
 		return append(dst, "--"+f.parameter.name)
 	case f.style.Space:
-		return append(dst, f.head, v.text)
+		return append(dst, f.head, text)
 	default:
-		return append(dst, f.head+v.text)
+		return append(dst, f.head+text)
 	}
 }
 

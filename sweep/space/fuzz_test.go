@@ -32,6 +32,8 @@ func FuzzRead(f *testing.F) {
 		"a: [1, 2]\nb: [1, 2]\nc: [1, 2]\n---\nwhen: {b: a = 1, c: b = 1}\ndefaults: {b: " +
 			"[1]}\ninclude: [{a: 1}]\n",
 		"a: [1, 2]\n---\nzip: []\n", "a: [1, 2]\n---\nrepeat: []\n",
+		"a: [[1, {b: null, <<: {c: .5}}], null, [&l [], *l]]\n---\nexclude: {a: [null]}\n",
+		"- {a: [[1]]}\n- {a: [{b: [1]}]}\n", "a: &a [[1, *a]]\n",
 		"0: [0: 0\"0: [0\x80)\n0",
 	} {
 		f.Add([]byte(file))

@@ -19,8 +19,8 @@ func (d *draft) noteExcluded(at *yaml.Node, p int, v value) {
 		return
 	}
 	_, number := Number(v.text)
-	bare := v.flag || number && !v.quoted
-	d.note(at, neverHas("exclude", of, v.text), of.nearest(v.text, bare, number))
+	bare := v.kind == Switch || number && v.kind != Text
+	d.note(at, neverHas("exclude", of, v.show()), of.nearest(v.text, bare, number))
 }
 
 // noteEqualities notes the values with which an expression compares parameters that never have
@@ -34,13 +34,13 @@ func (d *draft) noteEqualities(at *yaml.Node, e *expr.Expr, section string) {
 		if of.compares(q) || d.changes[of.name] {
 			continue
 		}
-		d.notes.Add(d.within(at, q.Column, neverHas(section, of, q.Text),
+		d.notes.Add(d.within(at, q.Column, neverHas(section, of, show(q.Text)),
 			of.nearest(q.Text, !q.Quoted, q.IsNumber())))
 	}
 }
 
 func neverHas(section string, of *parameter, text string) string {
-	return section + ": " + show(of.name) + " never has the value " + show(text)
+	return section + ": " + show(of.name) + " never has the value " + text
 }
 
 // compares reports whether some value of a parameter may be the one that it is compared with.
@@ -63,7 +63,7 @@ func (p *parameter) nearest(text string, bare, number bool) (remedy string) {
 	var texts []string
 	for i := range min(p.count(), 1000) {
 		v := p.value(i)
-		if v.text == text || v.flag && strings.EqualFold(v.text, text) {
+		if v.text == text || v.kind == Switch && strings.EqualFold(v.text, text) {
 			if bare {
 				return "put it in quotes"
 			}

@@ -200,7 +200,7 @@ func (d *draft) numberOf(e entry, of *parameter, v value) int64 {
 // number returns the number of a value, which the parameter has from now on.
 func (p *parameter) number(v value) int64 {
 	if p.span != nil {
-		if n, ok := p.span.index(v.text); ok && !v.flag && !v.quoted && p.span.value(n) == v.text {
+		if n, ok := p.span.index(v.text); ok && v.kind == "" && p.span.value(n) == v.text {
 			return n
 		}
 	}

@@ -153,14 +153,32 @@ func (stored persistedParameter) parameter() (p parameter, err error) {
 type spelled struct {
 	Switch string `json:"switch,omitempty"` // True: a switch in another spelling than JSON's
 	Text   string `json:"text,omitempty"`   // quoted, and without the quotes a number
+	JSON   string `json:"json,omitempty"`   // null, or a list or a mapping
+}
+
+// value returns the value that is spelled; false: it is none.
+func (s spelled) value() (value, bool) {
+	v, isSwitch := switchOf(s.Switch)
+	_, isNumber := Number(s.Text)
+	switch {
+	case s == spelled{Switch: s.Switch}:
+		return v, isSwitch
+	case s == spelled{Text: s.Text}:
+		return value{s.Text, Text}, isNumber
+	case s == spelled{JSON: s.JSON}:
+		return nestedOf(s.JSON)
+	}
+	return v, false
 }
 
 func (v value) spelled() *spelled {
 	switch {
-	case v.flag && v.text != "true" && v.text != "false":
+	case v.kind == Switch && v.text != "true" && v.text != "false":
 		return &spelled{Switch: v.text}
-	case v.quoted:
+	case v.kind == Text:
 		return &spelled{Text: v.text}
+	case v.kind == Null || v.kind == JSON:
+		return &spelled{JSON: v.text}
 	}
 	return nil
 }
@@ -171,7 +189,7 @@ func (v value) MarshalJSON() ([]byte, error) {
 	if s := v.spelled(); s != nil {
 		return json.Marshal(s)
 	}
-	if v.flag {
+	if v.kind == Switch {
 		return []byte(v.text), nil
 	}
 	return quoteJSON(v.text)
@@ -184,10 +202,8 @@ func (v *value) UnmarshalJSON(data []byte) error {
 		if err := json.Unmarshal(data, &s); err != nil {
 			return err
 		}
-		is, isSwitch := switchOf(s.Switch)
-		if _, isNumber := Number(s.Text); isNumber && s.Switch == "" {
-			is = value{text: s.Text, quoted: true}
-		} else if !isSwitch || s.Text != "" {
+		is, ok := s.value()
+		if !ok {
 			return fmt.Errorf("%s is not a value", data)
 		}
 		*v = is

@@ -60,7 +60,7 @@ func (r *reader) noteRuleNames(all []entry) (parameters []entry) {
 	return parameters
 }
 
-// nested reports whether a value has mappings or lists in it, as those of parameters have not.
+// nested reports whether a value is a mapping, or a list with mappings or lists in it.
 func nested(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode &&
 		slices.ContainsFunc(n.Content, func(element *yaml.Node) bool {

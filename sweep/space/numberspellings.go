@@ -30,7 +30,7 @@ func Numeral(text string) string {
 
 // numeral is Numeral; "": the value is not a number.
 func (v value) numeral() string {
-	if v.flag || v.quoted {
+	if v.kind != "" {
 		return ""
 	}
 	return Numeral(v.text)

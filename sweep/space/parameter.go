@@ -16,30 +16,22 @@ type parameter struct {
 	extra  []value   // of included points only: their numbers follow those of the others
 }
 
-// value is one element as the file spells it: text, or a switch, which is YAML's true or false in
-// any of its spellings.
+// value is one element as the file spells it: text, a switch, which is YAML's true or false in any
+// of its spellings, null, or a list or a mapping as JSON.
 type value struct {
-	text   string
-	flag   bool
-	quoted bool // text that would be a number without its quotes
+	text string
+	kind ValueKind
 }
 
 // on reports whether a switch is true.
 func (v value) on() bool { return strings.EqualFold(v.text, "true") }
 
 func (v value) assignment(name string) Assignment {
-	a := Assignment{Name: name, Value: v.text}
-	switch {
-	case v.flag:
-		a.Kind = Switch
-	case v.quoted:
-		a.Kind = Text
-	}
-	return a
+	return Assignment{Name: name, Value: v.text, Kind: v.kind}
 }
 
 // of returns the value of an assignment.
-func (a Assignment) of() value { return value{a.Value, a.Kind == Switch, a.Kind == Text} }
+func (a Assignment) of() value { return value{a.Value, a.Kind} }
 
 // count returns the number of values that the combinations have.
 func (p *parameter) count() int64 {
@@ -139,7 +131,7 @@ func (p Parameter) String() string {
 		if v.Kind == Switch {
 			return v.Value + " (switch)"
 		}
-		return show(v.Value)
+		return v.of().show()
 	}), ", ")
 	if n > shown {
 		line += " (" + strconv.FormatInt(n, 10) + " values)"
@@ -147,12 +139,25 @@ func (p Parameter) String() string {
 	return line
 }
 
+// show returns a value as a message has it.
+func (v value) show() string {
+	if v.kind == JSON {
+		return shorten(v.text)
+	}
+	return show(v.text)
+}
+
+func shorten(text string) string {
+	if len(text) > 80 {
+		return string([]rune(text)[:min(77, len([]rune(text)))]) + "…"
+	}
+	return text
+}
+
 // show returns text as a message has it: in quotes when its edges or its unprintable characters
 // could not be seen otherwise, or when it contains what separates values.
 func show(text string) string {
-	if len(text) > 80 {
-		text = string([]rune(text)[:min(77, len([]rune(text)))]) + "…"
-	}
+	text = shorten(text)
 	unseen := func(r rune) bool {
 		return r == ',' || r == '"' || r != ' ' && unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}

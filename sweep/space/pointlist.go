@@ -176,9 +176,14 @@ func (d *draft) once(e entry, read func(entry) (value, bool)) (value, bool) {
 func (d *draft) single(e entry) (value, bool) {
 	n := yamlfile.Target(e.Value)
 	switch {
+	case n.Kind == yaml.SequenceNode && isPlainList(n) && len(n.Content) == 1 && nested(n):
+		return d.element(entry{Name: e.Name, Key: e.Key, Value: n.Content[0]})
 	case n.Kind != yaml.ScalarNode:
-		d.fault(e.Value, show(e.Name)+": "+yamlfile.KindOf(n)+" in one point",
-			"write one value here; a point for each of several values")
+		remedy := "write one value here; a point for each of several values"
+		if text, ok := jsonOf(n); ok {
+			remedy += "; if it is one value, write [" + text + "]"
+		}
+		d.fault(e.Value, show(e.Name)+": "+yamlfile.KindOf(n)+" in one point", remedy)
 		return value{}, false
 	case isInterval(n):
 		d.fault(e.Value, show(e.Name)+": an interval in one point",

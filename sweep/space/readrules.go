@@ -136,7 +136,7 @@ func (p *parameter) having(some []value) map[int64]bool {
 	all := map[int64]bool{}
 	for _, v := range some {
 		if p.span != nil {
-			if n, ok := p.span.index(v.text); ok && !v.flag && !v.quoted {
+			if n, ok := p.span.index(v.text); ok && v.kind == "" {
 				all[n] = true
 			}
 			continue
@@ -156,7 +156,7 @@ func (v value) equals(w value) bool {
 		return true
 	}
 	a, b := v.term(), w.term()
-	return !v.flag && !w.flag && a.Kind == expr.Number && b.Kind == expr.Number &&
+	return v.kind != Switch && w.kind != Switch && a.Kind == expr.Number && b.Kind == expr.Number &&
 		expr.CompareNumbers(a, b) == 0
 }
 

@@ -18,6 +18,9 @@ func (r *reader) parameter(e entry) (p parameter, ok bool) {
 		r.unknownTag(e, e.Value)
 	case n.Kind == yaml.MappingNode && !isRange(n):
 		remedy := "write one value or a list of values"
+		if text, ok := jsonOf(n); ok {
+			remedy += "; if it is one value, write [" + text + "]"
+		}
 		if n.Anchor != "" {
 			remedy += "; a mapping to merge is written where it is merged, <<: {b: 1}"
 		}
@@ -121,7 +124,7 @@ func describe(n *yaml.Node) string {
 // isPlainList reports whether a list has no tag of its own.
 func isPlainList(n *yaml.Node) bool { return n.Tag == "!!seq" || n.Tag == "!!python/list" }
 
-// list reads the elements of a list, which are single values.
+// list reads the elements of a list, which are single values: a list or a mapping in it is one.
 func (r *reader) list(e entry, n *yaml.Node) (values []value, ok bool) {
 	if !isPlainList(n) {
 		r.unknownTag(e, e.Value)
@@ -175,9 +178,6 @@ func (r *reader) element(e entry) (value, bool) {
 	const remedy = "write out its values, or give it a parameter of its own"
 	n := yamlfile.Target(e.Value)
 	switch {
-	case n.Kind == yaml.MappingNode:
-		r.fault(e.Value, show(e.Name)+": a mapping is not a value",
-			"write one value or a list of values")
 	case isRange(n):
 		r.fault(e.Value, show(e.Name)+": a range inside a list", remedy)
 	case isInterval(n) && n.Style&yaml.TaggedStyle == 0:
@@ -185,9 +185,8 @@ func (r *reader) element(e entry) (value, bool) {
 			remedy+"; write !!str before it if text is meant")
 	case isInterval(n):
 		r.fault(e.Value, show(e.Name)+": an interval inside a list", remedy)
-	case n.Kind == yaml.SequenceNode:
-		r.fault(e.Value, show(e.Name)+": a list inside a list",
-			`write one flat list; a list that is one value goes in quotes: "[1, 2]"`)
+	case n.Kind == yaml.SequenceNode || n.Kind == yaml.MappingNode:
+		return r.nested(e)
 	default:
 		return r.scalar(e, e.Value)
 	}
@@ -198,23 +197,26 @@ func (r *reader) element(e entry) (value, bool) {
 // and values.
 func (r *reader) noteList(e entry, nodes []*yaml.Node, values []value) {
 	seen := make(map[value]bool, len(values))
-	switches, written := 0, spellings{}
+	switches, none, written := 0, 0, spellings{}
 	for i, v := range values {
 		r.noteSpelling(nodes[i], e.Name, written.add(v), v.text)
-		as := value{text: v.text, flag: v.flag}
-		if v.flag {
+		as := v
+		switch v.kind {
+		case Switch:
 			as.text = strings.ToLower(v.text) // True and true are one switch
+			switches++
+		case Null:
+			none++
+		case Text: // as flags, 1 and "1" are the same
+			as.kind = ""
 		}
 		if seen[as] && !r.distinct { // else it is told of where the others are dropped
-			r.note(nodes[i], show(e.Name)+": the value "+show(v.text)+
+			r.note(nodes[i], show(e.Name)+": the value "+v.show()+
 				" is there twice and stays: its combinations run twice", "")
 		}
 		seen[as] = true
-		if v.flag {
-			switches++
-		}
 	}
-	if switches > 0 && switches < len(values) {
+	if switches > 0 && switches+none < len(values) {
 		r.note(e.Value,
 			show(e.Name)+": the list has switches and values: --"+e.Name+
 				" is once alone, once with a value",

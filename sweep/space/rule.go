@@ -42,7 +42,7 @@ func (r *rule) describe(of []parameter) string {
 	var all []string
 	for _, o := range r.values {
 		texts := shownOf(int64(len(o.values)), func(i int64) string {
-			return show(o.values[i].text)
+			return o.values[i].show()
 		})
 		text := strings.Join(texts, ", ")
 		if len(texts) != 1 {
@@ -143,9 +143,9 @@ const mostTerms = 100_000
 // term returns a value as expressions see it.
 func (v value) term() expr.Value {
 	switch {
-	case v.flag:
+	case v.kind == Switch:
 		return expr.Value{Kind: expr.Text, Text: v.text, Boolean: expr.IsBoolean}
-	case v.quoted:
+	case v.kind != "":
 		return expr.Value{Kind: expr.Text, Text: v.text}
 	}
 	if _, boolean := switchOf(v.text); boolean { // in quotes, or it were a switch

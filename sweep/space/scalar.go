@@ -17,7 +17,7 @@ var oldBooleans = map[string]bool{
 	"no": true, "No": true, "NO": true, "off": true, "Off": true, "OFF": true,
 }
 
-// scalar reads one value: text as it stands in the file, or a switch.
+// scalar reads one value: text as it stands in the file, a switch, or null.
 func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 	n := yamlfile.Target(at)
 	switch scalarTag(n) {
@@ -37,19 +37,22 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 			return value{}, false
 		}
 		_, number := Number(n.Value)
-		return value{text: n.Value, quoted: number && n.Tag == "!!str"}, true
+		v := value{text: n.Value}
+		if number && n.Tag == "!!str" {
+			v.kind = Text
+		}
+		return v, true
 	case "switch":
 		if v, ok := switchOf(n.Value); ok {
 			return v, true
 		}
 		r.fault(at, show(e.Name)+": "+show(n.Value)+" is not a boolean", "write true or false")
 	case "null":
-		remedy := `write a value, "" for an empty one, or remove the parameter`
-		if strings.EqualFold(n.Value, "null") {
-			remedy = `put it in quotes if the program is to get the word, "` + n.Value +
-				`"; for null in a config file (file:) write it there and remove the parameter`
+		if n.Value != "" {
+			return value{"null", Null}, true
 		}
-		r.fault(r.nullPlace(e, at), show(e.Name)+": no value", remedy)
+		r.fault(r.nullPlace(e, at), show(e.Name)+": no value",
+			`write a value, "" for an empty one, null for none, or remove the parameter`)
 	default:
 		r.unknownTag(e, at)
 	}
@@ -75,8 +78,10 @@ func scalarTag(n *yaml.Node) string {
 
 // switchOf returns the switch that a text is; false: it is none.
 func switchOf(text string) (v value, ok bool) {
-	_, ok = yamlfile.Boolean(text)
-	return value{text: text, flag: ok}, ok
+	if _, ok = yamlfile.Boolean(text); ok {
+		return value{text, Switch}, true
+	}
+	return value{text: text}, false
 }
 
 // number matches decimal numbers as JSON and older notations have them, but for leading zeros: 007

@@ -65,6 +65,8 @@ const (
 	// an unquoted boolean: a flag that is present or absent
 	Switch ValueKind = "switch"
 	Text   ValueKind = "text" // text that would be a number without its quotes
+	Null   ValueKind = "null" // an unquoted null: no flag
+	JSON   ValueKind = "json" // a list or a mapping, of which Value is the compact JSON
 )
 
 // Point is one combination, in file order, without the parameters that are absent there. A space

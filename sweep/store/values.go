@@ -104,7 +104,9 @@ func (o outputs) isZero() bool {
 		o.Thinned == nil
 }
 
-func isEmptyOutput(o task.Output) bool { return o.Bytes == 0 && !o.Truncated && len(o.Unread) == 0 }
+func isEmptyOutput(o task.Output) bool {
+	return o.Bytes == 0 && !o.Truncated && o.Error == "" && len(o.Unread) == 0
+}
 
 func text(v any) string {
 	b, _ := json.Marshal(v) // of structs of text and numbers: it cannot fail

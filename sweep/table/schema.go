@@ -158,3 +158,11 @@ func (s Schema) unknown(name string) (problem, remedy string) {
 	}
 	return problem, remedy + "the columns are " + human.Visible(strings.Join(names, ", ")) + more
 }
+
+// Names returns the names of all columns, in the order of CSV.
+func (s Schema) Names() (names []string) {
+	for _, c := range s.columns() {
+		names = append(names, c.name)
+	}
+	return names
+}

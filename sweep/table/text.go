@@ -64,7 +64,7 @@ func (o TableOptions) textOf(name string, r *Row, c cell) string {
 		if location == nil {
 			location = time.UTC
 		}
-		return r.Started.In(location).Format("2006-01-02 15:04:05")
+		return r.Started.In(location).Format(time.DateTime + " MST")
 	case name == "duration":
 		return human.Duration(c.Number)
 	case name == "gpus":

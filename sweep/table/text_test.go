@@ -21,12 +21,12 @@ func TestWriteTextGivesWayToNarrowTerminals(t *testing.T) {
 	t.Parallel()
 	for width, want := range map[int]string{
 		0: `
-id                 state        lr  batchsize  gpu    accuracy         loss  attempts  host   started              duration  exit_code  reason
-run_training-7/12  succeeded  0.01        100   -1    0.951234     0.123457         1  local  2026-03-04 06:06:07     1h02m          0  -
-run_training-7/3   succeeded  1e-3        100   -1         nan          nan         1  local  2026-03-04 06:06:07     1m01s          0  -
-run_training-7/4   succeeded   0.1         20   -1  no metrics  1.23457e+07         1  local  2026-03-04 06:06:07     250ms          0  -
-run_training-7/5   failed      0.1        100   -1           -            -         1  local  2026-03-04 06:06:07     12.3s          1  exit code 1
-run_training-7/6   pending     0.1          1   -1           -            -         0  -      -                           -          -  -
+id                 state        lr  batchsize  gpu    accuracy         loss  attempts  host   started                  duration  exit_code  reason
+run_training-7/12  succeeded  0.01        100   -1    0.951234     0.123457         1  local  2026-03-04 06:06:07 CET     1h02m          0  -
+run_training-7/3   succeeded  1e-3        100   -1         nan          nan         1  local  2026-03-04 06:06:07 CET     1m01s          0  -
+run_training-7/4   succeeded   0.1         20   -1  no metrics  1.23457e+07         1  local  2026-03-04 06:06:07 CET     250ms          0  -
+run_training-7/5   failed      0.1        100   -1           -            -         1  local  2026-03-04 06:06:07 CET     12.3s          1  exit code 1
+run_training-7/6   pending     0.1          1   -1           -            -         0  -      -                               -          -  -
 `, 80: `
 same for all: sweep=run_training-7  gpu=-1
 index  state        lr  batchsize    accuracy         loss  host   duration
@@ -70,7 +70,7 @@ not shown: state,
   terminal)
 `} {
 		checkText(t, textRows(), table.TableOptions{
-			Width: width, Location: time.FixedZone("", 3600),
+			Width: width, Location: time.FixedZone("CET", 3600),
 			Objective: metric.Objective{Maximize: true, Metric: "accuracy"},
 		}, want[1:])
 	}
@@ -84,7 +84,7 @@ func TestWriteTextFoldsWhatIsTheSameOnlyToFit(t *testing.T) {
 	checkText(t, rows, table.TableOptions{Width: 70}, `
 same for all: state=succeeded  lr=0.01  batchsize=100  gpu=-1
   loss=0.123457  accuracy=0.951234  attempts=1  host=local
-  started=2026-03-04 05:06:07  duration=1h02m  exit_code=0
+  started=2026-03-04 05:06:07 UTC  duration=1h02m  exit_code=0
 id                 revision
 run_training-7/12  r
 run_training-7/13  0123456789ab

@@ -90,7 +90,8 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 	w.starts.record(slot, w.scheduler.start(i, task.Start{Host: w.o.Host, Slot: slot,
 		Resumed: ws.Resumed, Image: w.o.Image}))
 	finish := func(exit process.Exit) task.Outcome {
-		kept := errors.Join(exit.OutputErr, stdout.end(), stderr.end())
+		removed := removedOutput(dir)
+		kept := errors.Join(exit.OutputErr, stdout.end(), stderr.end(), removed)
 		o := outcome(exit, j.recipe.Timeout)
 		full := w.failedFull(&o)
 		if (full || noSpace(kept)) && w.scheduler.setNoSpace(w.noSpaceReason()) {
@@ -107,6 +108,9 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 		}
 		w.blameGPUs(ctx, i, &o)
 		o.Metrics, o.Stdout, o.Stderr = metrics.final(), stdout.out, stderr.out
+		if removed != nil {
+			o.Stdout.Error = removed.Error()
+		}
 		o.Unmeasured, o.Thinned = metrics.files.problems(o.Class), metrics.series.Thinned()
 		if unread != nil {
 			o.Unmeasured = append(o.Unmeasured,

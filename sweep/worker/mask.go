@@ -17,8 +17,8 @@ const ShortestSecret = 8
 const redacted = "********"
 
 // mask hides the values of secrets in a stream, every byte of each, also if a value is split
-// between two writes. It holds back what may be the beginning of a value: at most one byte less
-// than the longest value.
+// between two writes or has colour codes in it. It holds back what may be the beginning of a value:
+// at most one byte less than the longest value, or heldWithCodes times that with colour codes.
 type mask struct {
 	secrets []pattern
 	// the end of the input, not yet emitted
@@ -28,6 +28,7 @@ type mask struct {
 	// the last output was redacted
 	redacting bool
 	out       []byte
+	uncoded   uncoded // buffered without colour codes
 }
 
 // newMask returns a mask for all forms of secrets; nil if there are none.
@@ -48,11 +49,15 @@ func maskOf(texts []string) *mask {
 // hide returns the output that is safe after p arrived. It is valid until the next call.
 func (m *mask) hide(p []byte) []byte {
 	m.buffered = append(m.buffered, p...)
+	m.uncoded.from(m.buffered)
 	return m.emit(len(m.buffered) - m.partialMatch())
 }
 
 // flush returns what was held back, at the end of the stream.
-func (m *mask) flush() []byte { return m.emit(len(m.buffered)) }
+func (m *mask) flush() []byte {
+	m.uncoded.from(m.buffered)
+	return m.emit(len(m.buffered))
+}
 
 // hideText masks values in a complete text.
 func (m *mask) hideText(text string) string {
@@ -124,17 +129,14 @@ type span struct{ from, to int }
 // values returns the values that begin in the first n buffered bytes, in order.
 func (m *mask) values(n int) (found []span) {
 	for _, s := range m.secrets {
-		for at := 0; at < n; {
-			i := bytes.Index(m.buffered[at:], s.text)
-			if i < 0 {
-				break
+		s.each(m.buffered, n, func(from, to int) { found = append(found, span{from, to}) })
+	}
+	for _, s := range m.secrets {
+		s.each(m.uncoded.text, len(m.uncoded.text), func(from, to int) {
+			if from = m.uncoded.position(from); from < n {
+				found = append(found, span{from, m.uncoded.position(to-1) + 1})
 			}
-			at = s.matches(m.buffered, at+i, func(from int) {
-				if from < n {
-					found = append(found, span{from, from + len(s.text)})
-				}
-			})
-		}
+		})
 	}
 	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	return found
@@ -143,11 +145,13 @@ func (m *mask) values(n int) (found []span) {
 // partialMatch returns how many bytes at the end of buffered may be the beginning of a value.
 func (m *mask) partialMatch() (longest int) {
 	for _, s := range m.secrets {
-		state := 0
-		for _, b := range m.buffered[max(0, len(m.buffered)-len(s.text)+1):] {
-			state = s.next(state, b)
+		longest = max(longest, s.atEnd(m.buffered))
+		if state := s.atEnd(m.uncoded.text); state > 0 {
+			held := len(m.buffered) - m.uncoded.position(len(m.uncoded.text)-state)
+			if held < heldWithCodes*len(s.text) {
+				longest = max(longest, held)
+			}
 		}
-		longest = max(longest, state)
 	}
 	return longest
 }
@@ -180,6 +184,29 @@ func (p *pattern) next(state int, b byte) int {
 	}
 	if p.text[state] == b {
 		state++
+	}
+	return state
+}
+
+// each calls found for all matches that begin in the first n bytes of a text.
+func (p *pattern) each(in []byte, n int, found func(from, to int)) {
+	for at := 0; at < n; {
+		i := bytes.Index(in[at:], p.text)
+		if i < 0 {
+			return
+		}
+		at = p.matches(in, at+i, func(from int) {
+			if from < n {
+				found(from, from+len(p.text))
+			}
+		})
+	}
+}
+
+// atEnd returns how much of the text a text may end with, without all of it.
+func (p *pattern) atEnd(in []byte) (state int) {
+	for _, b := range in[max(0, len(in)-len(p.text)+1):] {
+		state = p.next(state, b)
 	}
 	return state
 }

@@ -30,6 +30,19 @@ func TestMask(t *testing.T) {
 		{"overlapping itself", "abababab", "xabababababy", "x" + stars + "y"},
 		{"across lines", "line-one\nline-two", "a line-one\nline-two b", "a " + stars + " b"},
 		{"not text", "\xff\x00\xfe12345", "\xff\xff\x00\xfe12345\x00", "\xff" + stars + "\x00"},
+		{"a colour in it", "password1", "a pass\x1b[31mword1 b", "a " + stars + " b"},
+		{"a colour of its own", "password1", "a \x1b[01;31m\x1b[Kpassword1\x1b[m\x1b[K b",
+			"a \x1b[01;31m\x1b[K" + stars + "\x1b[m\x1b[K b"},
+		{"a colour for each letter", "password1",
+			"\x1b[1mp\x1b[2ma\x1b[3ms\x1b[4ms\x1b[5mw\x1b[6mo\x1b[7m\x1b[8mr\x1b[9md" +
+				"\x1b[0m1\x1b[0m",
+			"\x1b[1m" + stars + "\x1b[0m"},
+		{"a colour in the beginning of one", "password1", "pass\x1b[31mwordy", "pass\x1b[31mwordy"},
+		{"an unfinished colour", "password1", "pass\x1b[31", "pass\x1b[31"},
+		{"an escape that is no colour", "password1", "pass\x1bword1", "pass\x1bword1"},
+		{"overlapping, in colour", "12345678ab 78abXXXX", "<1234\x1b[1m5678a\x1b[0mbXXXX>",
+			"<" + stars + ">"},
+		{"a colour that a value has", "pass\x1b[1mword", "pass\x1b[1mword", stars},
 		{"stars", stars + "*", "x*********y", "x" + stars + "y"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,6 +131,23 @@ func checkMask(t *testing.T, secrets []string, text string, cuts []byte) {
 	}
 }
 
+// TestMaskHoldsBackLittle prints the first letter of a value and codes without end.
+func TestMaskHoldsBackLittle(t *testing.T) {
+	t.Parallel()
+	text := "p" + strings.Repeat("\x1b[0m", 1000)
+	var pieces [][]byte
+	for i := range len(text) {
+		pieces = append(pieces, []byte(text[i:i+1]))
+	}
+	got, held := worker.Mask([]string{"password1"}, pieces...)
+	if string(got) != text {
+		t.Errorf("%q; want %q", got, text)
+	}
+	if held > 32*len("password1") {
+		t.Errorf("%d bytes held back", held)
+	}
+}
+
 func TestMaskHidesWhateverTheCuts(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -147,7 +177,7 @@ func TestMaskHidesWhateverTheCuts(t *testing.T) {
 func FuzzMask(f *testing.F) {
 	f.Add("password1", "password1-long", "a password1-long b", []byte{3, 4})
 	f.Fuzz(func(t *testing.T, a, b, text string, cuts []byte) {
-		if a == "" || b == "" || len(text) > 1<<12 {
+		if a == "" || b == "" || len(text) > 1<<12 || strings.Contains(text, "\x1b[") {
 			t.Skip()
 		}
 		checkMask(t, []string{a, b}, text, cuts)
@@ -156,6 +186,15 @@ func FuzzMask(f *testing.F) {
 
 func BenchmarkMask(b *testing.B) {
 	piece := bytes.Repeat([]byte("epoch 3 loss 0.125 accuracy 0.75\n"), 2000)
+	b.SetBytes(int64(len(piece)))
+	for b.Loop() {
+		worker.Mask([]string{"s3cr3t-value", strings.Repeat("k", 4096)}, piece)
+	}
+}
+
+// BenchmarkMaskOfColours has a colour in each line.
+func BenchmarkMaskOfColours(b *testing.B) {
+	piece := bytes.Repeat([]byte("epoch 3 loss \x1b[32m0.125\x1b[0m accuracy 0.75\n"), 2000)
 	b.SetBytes(int64(len(piece)))
 	for b.Loop() {
 		worker.Mask([]string{"s3cr3t-value", strings.Repeat("k", 4096)}, piece)

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -64,6 +65,18 @@ func addReason(o *task.Outcome, e process.Exit, stdout, stderr *outputStream) {
 // infraOutcome returns the outcome of an attempt that its host could not start.
 func infraOutcome(errs ...error) task.Outcome {
 	return task.Outcome{Class: task.Loss, Reason: "infra: " + errors.Join(errs...).Error()}
+}
+
+// removedOutput says that a program removed its folder, or the file of its output.
+func removedOutput(dir string) error {
+	output := logFile(dir, "stdout")
+	if kept, err := exists(output); kept || err != nil {
+		return nil
+	}
+	if kept, err := exists(dir); kept && err == nil {
+		return errors.New("the program removed " + path.Base(output))
+	}
+	return errors.New("the program removed its folder")
 }
 
 // failWritten returns the outcome of an attempt that wrote to its project's snapshot.

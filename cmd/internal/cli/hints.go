@@ -49,7 +49,7 @@ func (h Hints) Command(words string) string {
 
 // hinted are commands in messages: their first words, and whether they are about a project.
 var hinted = regexp.MustCompile(`\b(?:(infrainit -f|update-files --yes|` +
-	`run-tasks --(?:dry-run|missing|as-pushed|local))|(check-status --(?:logs|audit)|` +
+	`run-tasks --(?:dry-run|missing|no-upload|local))|(check-status --(?:logs|audit)|` +
 	`run-tasks (?:workers|fetch|logs|show|ls|cancel|resume|retry|results|pause)))\b`)
 
 // Complete returns a message whose commands have the options, unless they name others.

@@ -180,7 +180,7 @@ func TestFaults(t *testing.T) {
 		"a store that lost something": {warns: []api.Reason{{What: "store",
 			Text: "worker gpu2 reports 3 tasks of train-7", Since: ptr(noon)}},
 			want: []site.Fault{{"",
-				"worker gpu2 reports 3 tasks of train-7, since 2026-03-01 12:00:00", ""}}},
+				"worker gpu2 reports 3 tasks of train-7, since 2026-03-01 12:00:00 UTC", ""}}},
 		"a broker that is away": {ready: []api.Reason{{What: "broker", Text: "the broker refuses"},
 			{What: "store", Text: "disk full"}},
 			want: []site.Fault{{"", "the master is not ready: the broker refuses",

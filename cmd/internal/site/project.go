@@ -31,6 +31,9 @@ func (s *Site) Project(ctx context.Context) (*projects.Manifest, *definition.Fil
 		return nil, nil, err
 	}
 	files, err := projects.Scan(ctx, dir, projects.Options{Cache: HashCache(dir)})
+	if err == nil && files.SkippedNote() != "" {
+		fmt.Fprintln(s.stderr, "note: "+files.SkippedNote())
+	}
 	return files, file, err
 }
 

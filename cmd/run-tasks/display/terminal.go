@@ -20,11 +20,17 @@ func Width(w io.Writer) int {
 	return 0
 }
 
-// Visibly returns a writer to f that makes control characters visible on a terminal, and changes
-// nothing elsewhere.
-func Visibly(f *os.File) io.Writer {
+// Output writes what programs print. Flush writes the end of what was written in pieces.
+type Output interface {
+	io.Writer
+	Flush() error
+}
+
+// Visibly returns a writer to f that makes control characters visible on a terminal. Elsewhere,
+// lines that a program overwrites are written as they are at their end.
+func Visibly(f *os.File) Output {
 	if !term.IsTerminal(int(f.Fd())) {
-		return f
+		return &lastStates{to: f}
 	}
 	return &visible{to: f}
 }
@@ -42,6 +48,13 @@ func (v *visible) Write(p []byte) (int, error) {
 	v.rest = append([]byte(nil), all[whole:]...)
 	_, err := io.WriteString(v.to, cli.VisibleOutput(string(all[:whole])))
 	return len(p), err
+}
+
+// Flush writes the beginning of a character at the end.
+func (v *visible) Flush() error {
+	_, err := io.WriteString(v.to, cli.VisibleOutput(string(v.rest)))
+	v.rest = nil
+	return err
 }
 
 // cutRune is how many bytes at the end are the beginning of a character.

@@ -1,17 +1,12 @@
-package main
+package project
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-
-	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
@@ -19,30 +14,8 @@ import (
 	"mlframework/sweep/space"
 )
 
-// manyFiles is from how many files on a folder may not be meant as a project.
-const manyFiles = 2000
-
-// adHocFlags are the options of a command after "--".
-func adHocFlags() []cliv2.Flag {
-	return []cliv2.Flag{
-		metricFlag("with a command after --: "),
-		&cliv2.StringFlag{Name: "objective", Usage: "with a command after --: rank tasks by an " +
-			"`OBJECTIVE` such as \"maximize accuracy\""},
-		&cliv2.StringFlag{Name: "as", DefaultText: "equals",
-			Usage: "with a command after --: pass parameters as `FORM`: equals, space, hydra, " +
-				"env or none"},
-		cli.Switch("yes", "with a command after --: do not ask whether this folder is a project"),
-	}
-}
-
-// metricFlag is the option that names metrics; when says in which case it has an effect.
-func metricFlag(when string) cliv2.Flag {
-	return &cliv2.StringSliceFlag{Name: "metric", Usage: when + "read the metric `NAME=REGEX` " +
-		"from its output; repeatable"}
-}
-
-// parseMetrics returns the patterns of metrics, by their names, of options NAME=REGEX.
-func parseMetrics(rules []string) (map[string]string, error) {
+// ParseMetrics returns the patterns of metrics, by their names, of options NAME=REGEX.
+func ParseMetrics(rules []string) (map[string]string, error) {
 	metrics := map[string]string{}
 	for _, rule := range rules {
 		name, pattern, is := strings.Cut(rule, "=")
@@ -53,15 +26,6 @@ func parseMetrics(rules []string) (map[string]string, error) {
 		metrics[name] = pattern
 	}
 	return metrics, nil
-}
-
-// splitCommand splits off the command after "--", unless a subcommand comes before that.
-func splitCommand(app *cliv2.App, args []string) (own, argv []string) {
-	at := slices.Index(args, "--")
-	if at < 0 || cli.NamesCommand(app, args[1:at]) {
-		return args, nil
-	}
-	return args[:at], append([]string{}, args[at+1:]...)
 }
 
 // splitParameters splits a command into its words and NAME=VALUE words, which set parameters. The
@@ -80,32 +44,32 @@ func splitParameters(argv []string) (words, set []string) {
 
 // readCommand makes a project of a command that was typed after "--", and of the folder that it is
 // to run in.
-func (o projectOptions) readCommand() (*project, error) {
-	words, set := splitParameters(o.argv)
-	change := o.change
+func (o Options) readCommand() (*Project, error) {
+	words, set := splitParameters(o.Argv)
+	change := o.Change
 	change.Set = append(change.Set, set...)
 	names := namesSet(change)
-	command := definition.Command{Argv: words, Flags: cmp.Or(o.as, "equals"), Parameters: names,
-		Objective: o.objective}
+	command := definition.Command{Argv: words, Flags: cmp.Or(o.As, "equals"), Parameters: names,
+		Objective: o.Objective}
 	if !slices.Contains(definition.Forms, command.Flags) {
 		return nil, cli.Wrong("write "+strings.Join(definition.Forms, ", "),
 			"--as %s: there is no such form", command.Flags)
 	}
 	var err error
-	if command.Metrics, err = parseMetrics(o.metrics); err != nil {
+	if command.Metrics, err = ParseMetrics(o.Metrics); err != nil {
 		return nil, err
 	}
 	file, notes, err := definition.OfCommand(command, site.Reserved())
 	if err != nil {
 		return nil, &cli.Error{Code: cli.Usage, Err: err}
 	}
-	p := &project{named: o.dir, file: file, task: file.Tasks[0], space: new(space.Space),
-		change: change, typed: true}
-	if p.dir, err = filepath.Abs(o.dir); err != nil {
+	p := &Project{named: o.Dir, File: file, Task: file.Tasks[0], Space: new(space.Space),
+		change: change, Typed: true}
+	if p.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, err
 	}
 	for _, n := range notes {
-		p.notes = append(p.notes, n.String())
+		p.Notes = append(p.Notes, n.String())
 	}
 	if len(names) > 0 || len(change.Repeat) > 0 {
 		if err := p.setParameters(names); err != nil {
@@ -134,7 +98,7 @@ func namesSet(change space.Change) (names []string) {
 
 // setParameters makes the space of a command that has parameters of some names. The project's
 // change has their values.
-func (p *project) setParameters(names []string) error {
+func (p *Project) setParameters(names []string) error {
 	var data strings.Builder // a line for each parameter, whose value the change replaces
 	for _, name := range names {
 		fmt.Fprintf(&data, "%q: 0\n", name)
@@ -143,9 +107,9 @@ func (p *project) setParameters(names []string) error {
 	if err != nil {
 		return &cli.Error{Code: cli.Usage, Err: err}
 	}
-	p.space = s
+	p.Space = s
 	for _, n := range notes {
-		p.notes = append(p.notes, n.String())
+		p.Notes = append(p.Notes, n.String())
 	}
 	return nil
 }
@@ -157,17 +121,17 @@ var valueLists = regexp.MustCompile(`^([\w.+-]+(,[\w.+-]+)+|-?\d+\.\.-?\d+)$`)
 var ownOptions = []string{"--gpus", "--slots", "--detach"}
 
 // noteOwnOptions notes options of a command that may be meant for run-tasks.
-func (p *project) noteOwnOptions(argv []string) {
+func (p *Project) noteOwnOptions(argv []string) {
 	for _, word := range argv[1:] {
 		if option, _, _ := strings.Cut(word, "="); slices.Contains(ownOptions, option) {
-			p.notes = append(p.notes, option+" is passed to the command; an option of run-tasks "+
+			p.Notes = append(p.Notes, option+" is passed to the command; an option of run-tasks "+
 				"stands before --")
 		}
 	}
 }
 
 // noteValueLists notes options of a command without parameters that have several values.
-func (p *project) noteValueLists(argv []string) {
+func (p *Project) noteValueLists(argv []string) {
 	for i, word := range argv {
 		option, values, is := strings.Cut(word, "=")
 		as := ""
@@ -176,43 +140,8 @@ func (p *project) noteValueLists(argv []string) {
 			word += " " + values
 		}
 		if name, is := strings.CutPrefix(option, "--"); is && valueLists.MatchString(values) {
-			p.notes = append(p.notes, fmt.Sprintf("%s is passed to one task as it is; for a task "+
+			p.Notes = append(p.Notes, fmt.Sprintf("%s is passed to one task as it is; for a task "+
 				"with each value, write %s=%s%s", word, name, values, as))
 		}
 	}
-}
-
-// checkProjectFolder asks before the files of a folder that is hardly a project are copied.
-func (o submitOptions) checkProjectFolder(ctx context.Context, t *terminal, p *project) error {
-	dir := p.dir
-	if o.asPushed || exists(filepath.Join(dir, definition.FileName)) {
-		return nil
-	}
-	what := ""
-	if home, err := os.UserHomeDir(); err == nil && dir == filepath.Clean(home) {
-		what = "your home folder"
-	} else if dir == "/" {
-		what = "the root folder"
-	} else {
-		m, err := p.list(ctx)
-		if err != nil {
-			return err
-		}
-		if len(m.Entries) > manyFiles {
-			what = fmt.Sprintf("a folder with %s files", thousands(len(m.Entries)))
-		}
-	}
-	if what == "" {
-		return nil
-	}
-	question := fmt.Sprintf("%s is %s, and tasks get copies of its files. Run the command there?",
-		cli.Visible(dir), what)
-	switch agreed, asked := t.agrees(ctx, o.yes, question); {
-	case !asked:
-		return cli.Wrong("go to the project's folder, or name it with -d; confirm with --yes",
-			"%s is %s, and tasks get copies of its files", cli.Visible(dir), what)
-	case !agreed:
-		return &cli.Error{Code: cli.Interrupted, Err: errors.New("nothing was run")}
-	}
-	return nil
 }

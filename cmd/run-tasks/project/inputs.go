@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"errors"
@@ -26,7 +26,7 @@ func styleOf(t definition.Task) space.Style {
 }
 
 // namesOf are the names of parameters, in the order of their files, each once.
-func namesOf(spaces ...*space.Space) (names []string) {
+func NamesOf(spaces ...*space.Space) (names []string) {
 	for _, s := range spaces {
 		if s == nil {
 			continue
@@ -53,25 +53,25 @@ func optionalOf(spaces ...*space.Space) (names []string) {
 }
 
 // setInputs puts into a recipe how the program takes its parameters.
-func (p *project) setInputs(r *task.Recipe) {
+func (p *Project) setInputs(r *task.Recipe) {
 	r.Env = map[string]string{}
-	for _, v := range slices.Concat(p.file.Env, p.task.Env) {
+	for _, v := range slices.Concat(p.File.Env, p.Task.Env) {
 		r.Env[v.Name] = v.Value
 	}
 	for _, value := range r.Env {
 		r.EnvBraces = r.EnvBraces || strings.ContainsAny(value, "{}")
 	}
-	form := space.Form(p.task.Flags)
+	form := space.Form(p.Task.Flags)
 	r.ReadsParameters = form == space.Env || form == space.None && argv.ReadsEnvironment(r.Command)
 }
 
 // checkInputs finds parameters that the program would not get, and what tasks.yml names that is no
 // parameter.
-func (p *project) checkInputs() error {
-	r := p.record("")
-	wrong, notes := argv.Check(r.Recipe, r.Style, namesOf(p.space), optionalOf(p.space)...)
+func (p *Project) checkInputs() error {
+	r := p.Record("")
+	wrong, notes := argv.Check(r.Recipe, r.Style, NamesOf(p.Space), optionalOf(p.Space)...)
 	for _, n := range notes {
-		p.notes = append(p.notes, p.placed(n).String())
+		p.Notes = append(p.Notes, p.placed(n).String())
 	}
 	var faults fault.List
 	for _, w := range wrong {
@@ -81,21 +81,21 @@ func (p *project) checkInputs() error {
 		return err
 	}
 	var err error
-	if p.config, err = p.readConfig(*r.Recipe.File); err != nil {
+	if p.Config, err = p.readConfig(*r.Recipe.File); err != nil {
 		return err
 	}
-	differ, err := checkConfig(p.named, r, p.config, p.space)
+	differ, err := checkConfig(p.named, r, p.Config, p.Space)
 	for _, n := range differ {
-		p.notes = append(p.notes, n.String())
+		p.Notes = append(p.Notes, n.String())
 	}
 	return err
 }
 
 // readConfig reads the file that takes the parameters.
-func (p *project) readConfig(f task.File) ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(f.From)))
+func (p *Project) readConfig(f task.File) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(p.Dir, filepath.FromSlash(f.From)))
 	if err != nil {
-		at := p.task.Places["file"]
+		at := p.Task.Places["file"]
 		at.Problem += strconv.Quote(f.From) + ": " + human.Cause(err)
 		at.Remedy = "name a file of the project"
 		return nil, fault.List{at}
@@ -132,22 +132,22 @@ func checkConfig(dir string, r core.Record, text []byte, spaces ...*space.Space)
 }
 
 // placed is a problem at its place in the project's files.
-func (p *project) placed(w argv.Problem) fault.Fault {
-	if p.typed {
+func (p *Project) placed(w argv.Problem) fault.Fault {
+	if p.Typed {
 		words := strings.NewReplacer("flags: ", "--as ", "command or env", "the command")
 		return fault.Fault{File: definition.CommandLine, Problem: words.Replace(w.Text),
 			Remedy: words.Replace(w.Remedy)}
 	}
 	f := fault.Fault{File: filepath.Join(p.named, definition.FileName), Problem: "tasks." +
-		p.task.Name + "." + w.At + ": "}
+		p.Task.Name + "." + w.At + ": "}
 	switch {
 	case w.At == "":
-		f = fault.Fault{File: filepath.Join(p.named, filepath.FromSlash(p.task.Parameters))}
-	case p.task.Places[w.At].Line > 0:
-		f = p.task.Places[w.At]
-	case p.file.Places[w.At].Line > 0:
-		f = p.file.Places[w.At]
-		w.Text += ", of " + p.task.Name
+		f = fault.Fault{File: filepath.Join(p.named, filepath.FromSlash(p.Task.Parameters))}
+	case p.Task.Places[w.At].Line > 0:
+		f = p.Task.Places[w.At]
+	case p.File.Places[w.At].Line > 0:
+		f = p.File.Places[w.At]
+		w.Text += ", of " + p.Task.Name
 		w.Remedy += "; a variable of some tasks only goes into their own env"
 	}
 	f.Problem, f.Remedy = f.Problem+w.Text, w.Remedy
@@ -165,7 +165,7 @@ func checkInputsOf(id, dir string, r core.Record, spaces ...*space.Space) error 
 			return err
 		}
 	}
-	wrong, _ := argv.Check(r.Recipe, r.Style, namesOf(spaces...), optionalOf(spaces...)...)
+	wrong, _ := argv.Check(r.Recipe, r.Style, NamesOf(spaces...), optionalOf(spaces...)...)
 	if len(wrong) == 0 {
 		return nil
 	}
@@ -192,26 +192,4 @@ func ownFileNote(m *projects.Manifest, r task.Recipe) []string {
 	return []string{fmt.Sprintf("the project has its own %[1]s: tasks see that one, and "+
 		"find their parameters in variables %[2]s... only; "+
 		"rename it, or write outputs: [%[1]s], for theirs", task.ParametersFile, argv.Prefix)}
-}
-
-// inputs is what the program of a task is given, as far as it is known before it runs.
-func (d dryRun) inputs(points *core.Points, index int64) (argv.Given, error) {
-	at := task.PlaceholderValues{Index: fmt.Sprint(index)}
-	if d.more {
-		at.Task = d.id(index)
-	}
-	return argv.Of(d.record.Recipe, at, task.Attempt{Index: index, Args: points.Flags(nil, index),
-		Parameters: points.Given(index)}, d.config)
-}
-
-// parametersLine says where else tasks find their parameters; "": they have none.
-func (d dryRun) parametersLine() string {
-	names := namesOf(d.spaces...)
-	if len(names) == 0 {
-		return ""
-	}
-	for i, name := range names {
-		names[i] = argv.Variable(name)
-	}
-	return "parameters are also in " + task.ParametersFile + " and " + strings.Join(names, " ")
 }

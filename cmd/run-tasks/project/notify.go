@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"errors"
@@ -8,10 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/human"
 )
@@ -31,10 +29,10 @@ func userConfig() string {
 
 // readNotify reads who is told of a sweep: as tasks.yml says, else as the user's own config.yml.
 // A master of workers has no programs that it could run.
-func (p *project) readNotify(at location) error {
+func (p *Project) readNotify(at Location) error {
 	const remedy = "write notify: {url: ...}, or run the sweep with --local"
-	switch p.notify = p.file.Notify; {
-	case p.notify != nil && len(p.notify.Command) > 0 && at != inFolder:
+	switch p.notify = p.File.Notify; {
+	case p.notify != nil && len(p.notify.Command) > 0 && at != Here:
 		return &cli.Error{Code: cli.Invalid, Err: errors.New("notify in tasks.yml: command runs " +
 			"on this machine only, and this sweep runs at a master"), Remedy: remedy}
 	case p.notify != nil:
@@ -45,8 +43,8 @@ func (p *project) readNotify(at location) error {
 		return nil
 	}
 	n, err := definition.LoadUser(file)
-	if n != nil && len(n.Command) > 0 && at != inFolder {
-		p.notes = append(p.notes, "the command of notify in "+file+" runs on this machine only: "+
+	if n != nil && len(n.Command) > 0 && at != Here {
+		p.Notes = append(p.Notes, "the command of notify in "+file+" runs on this machine only: "+
 			"nobody is told of this sweep; "+remedy)
 		return nil
 	}
@@ -58,13 +56,13 @@ func (p *project) readNotify(at location) error {
 
 // checkNotify refuses a command of a notification that does not exist: it would fail at the end of
 // the sweep only. It runs in the project's folder.
-func (p *project) checkNotify(where string) error {
+func (p *Project) checkNotify(where string) error {
 	if p.notify == nil || len(p.notify.Command) == 0 {
 		return nil
 	}
 	name := p.notify.Command[0]
 	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
-		name = filepath.Join(p.dir, name)
+		name = filepath.Join(p.Dir, name)
 	}
 	_, err := exec.LookPath(name)
 	switch {
@@ -76,42 +74,4 @@ func (p *project) checkNotify(where string) error {
 	}
 	return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("%s: there is no program %s", where,
 		p.notify.Command[0]), Remedy: "check its spelling; a path is relative to the project's folder"}
-}
-
-// noticeFields are who was told of a sweep, and when, and what runs at its end, each with its name.
-func noticeFields(r core.Record) (all [][2]string) {
-	if r.Notify != nil && len(r.Notices) == 0 {
-		all = append(all, [2]string{"notify", r.Notify.Target()})
-	}
-	if r.After != "" {
-		all = append(all, [2]string{"on-end", "of " + r.After})
-	}
-	for _, n := range r.Notices {
-		if n.Event == core.OnEndNotice {
-			all = append(all, [2]string{"on-end", onEndText(n)})
-			continue
-		}
-		text := fmt.Sprintf("%s: %s", n.Event, r.Notify.Target())
-		switch {
-		case n.Error != "":
-			text += " was not told: " + n.Error
-		case n.Pending():
-			text += " is being told"
-		default:
-			text += " was told at " + n.Sent.In(timeZone()).Format(time.DateTime)
-		}
-		all = append(all, [2]string{"notify", text})
-	}
-	return all
-}
-
-// onEndText is what became of the command that runs at the end of a sweep.
-func onEndText(n core.Notice) string {
-	switch {
-	case n.Error != "":
-		return "not submitted: " + n.Error
-	case n.Pending():
-		return "being submitted"
-	}
-	return n.Sweep
 }

@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"fmt"
@@ -15,12 +15,12 @@ const maxScript = 1 << 20
 
 // noteSwitches adds a note for each switch that a script enables by default: false passes no flag,
 // so a task with false would run the same as one with true.
-func (p *project) noteSwitches() {
-	if style := styleOf(p.task); style.Form != "" || style.Switch != "" {
+func (p *Project) noteSwitches() {
+	if style := styleOf(p.Task); style.Form != "" || style.Switch != "" {
 		return
 	}
 	var off []string
-	for _, s := range p.space.Parameters() {
+	for _, s := range p.Space.Parameters() {
 		for i := range min(s.Len(), mostTypes) {
 			if v := s.Value(i); v.Kind == space.Switch && strings.EqualFold(v.Value, "false") {
 				off = append(off, s.Name())
@@ -31,27 +31,54 @@ func (p *project) noteSwitches() {
 	if len(off) == 0 {
 		return
 	}
-	eachArgument(p.record(""), func(_, at string, input bool) {
+	eachArgument(p.Record(""), func(_, at string, input bool) {
 		if !input || filepath.Ext(at) != ".py" {
 			return
 		}
-		text, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(at)))
+		text, err := os.ReadFile(filepath.Join(p.Dir, filepath.FromSlash(at)))
 		if err != nil || len(text) > maxScript {
 			return
 		}
 		for _, name := range off {
 			flag := map[string]string{"no": "--no-" + name, "value": "--" + name + "=false"}
 			if form := switchOf(string(text), name); form != "" {
-				where := "in tasks." + p.task.Name
-				if p.typed {
+				where := "in tasks." + p.Task.Name
+				if p.Typed {
 					where = "in a tasks.yml"
 				}
-				p.notes = append(p.notes, fmt.Sprintf("%s: false passes no flag, and %s enables "+
+				p.Notes = append(p.Notes, fmt.Sprintf("%s: false passes no flag, and %s enables "+
 					"it by default; to pass %s, set switch: %s %s", name, at, flag[form], form,
 					where))
 			}
 		}
 	})
+}
+
+// argparseNumber matches negative numbers that Python's argparse does not take for options.
+var argparseNumber = regexp.MustCompile(`^-(?:\d+|\d*\.\d+)$`)
+
+// noteDashes adds a note for each parameter with a value that begins with - and is an argument by
+// itself: programs may take it for an option.
+func (p *Project) noteDashes() {
+	if style := styleOf(p.Task); style.Form != "" || !style.Space {
+		return
+	}
+	for _, s := range p.Space.Parameters() {
+		for i := range min(s.Len(), mostTypes) {
+			v := s.Value(i)
+			if !strings.HasPrefix(v.Value, "-") || argparseNumber.MatchString(v.Value) {
+				continue
+			}
+			where := "flags: equals in tasks." + p.Task.Name
+			if p.Typed {
+				where = "--as equals"
+			}
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: argparse takes %s for an option, as it "+
+				"begins with -; to pass --%s=%s, set %s", s.Name(), v.Value, s.Name(), v.Value,
+				where))
+			break
+		}
+	}
 }
 
 // switchDeclarations match declarations of switches that are on by default, in Python libraries for

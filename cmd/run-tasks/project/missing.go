@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"context"
@@ -13,12 +13,13 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/human"
 	"mlframework/sweep/space"
 )
 
-// codeOf is which files of a project are code to a definition with parameters of some spaces: not
+// CodeOf is which files of a project are code to a definition with parameters of some spaces: not
 // those that describe the sweep.
-func codeOf(t definition.Task, spaces ...*space.Space) projects.Code {
+func CodeOf(t definition.Task, spaces ...*space.Space) projects.Code {
 	c := projects.Code{Only: t.Code, Without: []string{definition.FileName, t.Parameters}}
 	words := slices.Clone(t.Command)
 	for _, v := range t.Env {
@@ -42,10 +43,10 @@ func codeOf(t definition.Task, spaces ...*space.Space) projects.Code {
 }
 
 // compared returns a note about what --missing compares.
-func (g gap) compared() string {
+func (g Gap) compared() string {
 	const compared = "compared the command and its code: "
 	if len(g.code.Only) > 0 {
-		return compared + enumerated(g.code.Only) + " (set by code: in tasks.yml)"
+		return compared + human.List(g.code.Only) + " (set by code: in tasks.yml)"
 	}
 	text := compared + "all files except tables, documents, pictures and logs that the command " +
 		"does not name"
@@ -58,15 +59,20 @@ func (g gap) compared() string {
 // unmatchedCode says which patterns of a definition's code name nothing that the project has.
 func unmatchedCode(m *projects.Manifest, t definition.Task) []string {
 	var notes []string
-	for _, p := range codeOf(t).Unmatched(m) {
+	for _, p := range CodeOf(t).Unmatched(m) {
 		notes = append(notes, fmt.Sprintf("tasks.%s.code in tasks.yml: %q names no file of the "+
 			"project", t.Name, p))
 	}
 	return notes
 }
 
-// gap is a query for the points that have not succeeded yet.
-type gap struct {
+// History answers which points of a record have not succeeded yet.
+type History interface {
+	Missing(ctx context.Context, r core.Record, code string, same ...string) (api.Missing, error)
+}
+
+// Gap is a query for the points that have not succeeded yet.
+type Gap struct {
 	files *projects.Manifest // nil: not known, as they were brought before
 	code  projects.Code
 	key   string
@@ -76,11 +82,11 @@ type gap struct {
 	old func(context.Context, string) (*projects.Manifest, error)
 }
 
-// newGap is the gap of a project's definition, whose files workers are given in the folder
+// NewGap is the gap of a project's definition, whose files workers are given in the folder
 // revisions; "": they cannot be read here.
-func newGap(files *projects.Manifest, key string, p *project, revisions string) gap {
-	g := gap{files: files, code: codeOf(p.task, p.space), key: key, limit: p.limit,
-		typed: p.typed}
+func NewGap(files *projects.Manifest, key string, p *Project, revisions string) Gap {
+	g := Gap{files: files, code: CodeOf(p.Task, p.Space), key: key, limit: p.limit,
+		typed: p.Typed}
 	g.old = func(ctx context.Context, revision string) (*projects.Manifest, error) {
 		if revisions == "" || files == nil {
 			return nil, errors.New("the files of other revisions are not here")
@@ -95,11 +101,11 @@ func newGap(files *projects.Manifest, key string, p *project, revisions string) 
 	return g
 }
 
-// narrow leaves only the points of a record in which no task of the same key has succeeded, and
+// Narrow leaves only the points of a record in which no task of the same key has succeeded, and
 // says why; false when there is none. Others are the sweeps in which the other points succeeded. An
 // answer gives the causes of the first points only, so it asks until no further revision turns out
 // to have the same code.
-func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool, others,
+func (g Gap) Narrow(ctx context.Context, q History, r *core.Record) (found bool, others,
 	notes []string, err error) {
 	notes = []string{g.compared()}
 	var m api.Missing
@@ -120,11 +126,11 @@ func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool,
 	notes = append(notes, g.reasons(m.Because, old, api.Total(*r))...)
 	if all := api.Total(*r); g.limit > 0 && g.limit < all {
 		notes = append(notes, fmt.Sprintf("--limit: the first %d of %s run", g.limit,
-			combinations(all)))
+			Combinations(all)))
 		r.Ranges = r.Ranges.First(g.limit)
 	}
 	if len(m.Damaged) > 0 {
-		notes = append(notes, "not all of "+enumerated(m.Damaged)+" can be read in the store: "+
+		notes = append(notes, "not all of "+human.List(m.Damaged)+" can be read in the store: "+
 			"what succeeded there may run again")
 	}
 	return true, m.Succeeded, notes, nil
@@ -133,7 +139,7 @@ func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool,
 // compare reads into old the files of revisions that are not there yet and whose code seems to be
 // another one; nil: they cannot be read. Same are those of them that have the same code: what
 // counts as code may have been something else when they were submitted.
-func (g gap) compare(ctx context.Context, causes []api.Cause,
+func (g Gap) compare(ctx context.Context, causes []api.Cause,
 	old map[string]*projects.Manifest) (same []string) {
 	for _, c := range causes {
 		if _, have := old[c.Revision]; have || c.What != api.CauseCode {
@@ -152,7 +158,7 @@ func (g gap) compare(ctx context.Context, causes []api.Cause,
 
 // reasons says why points are missing, of which there are total. The causes are those of the first
 // of them.
-func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest,
+func (g Gap) reasons(causes []api.Cause, old map[string]*projects.Manifest,
 	total int64) (notes []string) {
 	least := ""
 	for _, c := range causes {
@@ -180,7 +186,7 @@ func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest,
 		i := slices.IndexFunc(differences, func(d difference) bool { return d.what == what })
 		switch {
 		case c.What == api.CauseNew:
-			notes = append(notes, least+combinations(c.Points)+" to run, as none of these "+
+			notes = append(notes, least+Combinations(c.Points)+" to run, as none of these "+
 				"parameters has succeeded yet")
 			continue
 		case i < 0:
@@ -190,8 +196,8 @@ func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest,
 		differences[i].since = append(differences[i].since, c.Sweep)
 	}
 	for _, d := range slices.Backward(differences) {
-		note := fmt.Sprintf("%s to run again, because %s since %s", least+combinations(d.points),
-			d.what, firstOf(d.since))
+		note := fmt.Sprintf("%s to run again, because %s since %s", least+Combinations(d.points),
+			d.what, human.ListFirst(d.since))
 		notes = slices.Insert(notes, 0, note)
 	}
 	return notes
@@ -207,14 +213,14 @@ type difference struct {
 // changesShown is how many changed files are named.
 const changesShown = 3
 
-func (g gap) changes(old *projects.Manifest) string {
+func (g Gap) changes(old *projects.Manifest) string {
 	if old == nil {
 		return "the project's code changed"
 	}
 	changes := g.code.Changes(g.files, old)
 	if rest := len(changes) - changesShown; rest > 0 {
 		return fmt.Sprintf("%s, and %s changed", strings.Join(changes[:changesShown], ", "),
-			plural(int64(rest), "more file"))
+			human.Plural(int64(rest), "more file"))
 	}
-	return enumerated(changes)
+	return human.List(changes)
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"mlframework/cmd/internal/cli"
@@ -16,7 +15,7 @@ import (
 	"mlframework/infra/agent"
 	"mlframework/infra/agent/server"
 	"mlframework/infra/filesync"
-	"mlframework/projects"
+	"mlframework/sweep/human"
 )
 
 // fetch copies outputs from the hosts of a cluster.
@@ -34,7 +33,7 @@ func (m *remote) fetch(
 	}
 	return m.cluster.Fetch(ctx, w.Outputs, to, hosts, ask, func(host string, p filesync.Progress) {
 		m.cluster.site.Printer.Says(host, fmt.Sprintf("%d of %d files, %s of %s", p.Files,
-			p.OfFiles, size(p.Bytes), size(p.OfBytes)))
+			p.OfFiles, human.Size(p.Bytes), human.Size(p.OfBytes)))
 	})
 }
 
@@ -102,41 +101,4 @@ func filesHere(
 		_ = a.Close()
 		<-served // that the client has gone is its end
 	}, nil
-}
-
-// makeResults makes the folder that outputs are copied into, and marks it unless it holds something
-// already: it may lie in the project, whose tasks are not to have copies of it.
-func makeResults(to string) error {
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
-	if items, err := os.ReadDir(to); err != nil || len(items) > 0 {
-		return err
-	}
-	local.HideFromGit(to)
-	return os.WriteFile(filepath.Join(to, projects.ResultsMark), nil, 0o600)
-}
-
-// within reports whether a path leads into a folder, or to it.
-func within(path, folder string) bool {
-	below, err := filepath.Rel(resolved(folder), resolved(path))
-	return err == nil && filepath.IsLocal(below)
-}
-
-// resolved is the absolute path without symbolic links, as far as there is something at it.
-func resolved(path string) string {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "" // the current folder is gone, and nothing is copied anyway
-	}
-	rest := ""
-	for at := path; ; at = filepath.Dir(at) {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if at == filepath.Dir(at) {
-			return path
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
-	}
 }

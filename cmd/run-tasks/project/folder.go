@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
 )
@@ -57,9 +58,9 @@ func copyLine(path string) string {
 	return "add copy: [" + path + "] to tasks.yml"
 }
 
-// checkFolder finds what is wrong with the folders that tasks of a recipe would get, before
+// CheckFolder finds what is wrong with the folders that tasks of a recipe would get, before
 // anything is submitted.
-func checkFolder(m *projects.Manifest, r task.Recipe, at location) error {
+func CheckFolder(m *projects.Manifest, r task.Recipe, at Location) error {
 	if f := r.File; f != nil && !slices.ContainsFunc(m.Entries, func(e projects.Entry) bool {
 		return e.Path == f.From && e.Kind == projects.File
 	}) {
@@ -67,7 +68,7 @@ func checkFolder(m *projects.Manifest, r task.Recipe, at location) error {
 			f.From + " is not among the project's files",
 			Remedy: "name a file that no ignore file excludes, and that is no link"}}
 	}
-	if _, err := plan(m, r, false); err != nil || at != inFolder {
+	if _, err := plan(m, r, false); err != nil || at != Here {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Links)) {
@@ -81,25 +82,24 @@ func checkFolder(m *projects.Manifest, r task.Recipe, at location) error {
 	return nil
 }
 
-// noteFolder tells in a dry run what tasks get copies of, and what they get links to.
-func (d *dryRun) noteFolder(m *projects.Manifest, at location) error {
-	if err := checkFolder(m, d.record.Recipe, at); err != nil {
-		return err
+// FolderLines say what tasks of a recipe get copies of, and what they get links to.
+func FolderLines(m *projects.Manifest, r task.Recipe, at Location) ([]string, error) {
+	if err := CheckFolder(m, r, at); err != nil {
+		return nil, err
 	}
-	p, err := plan(m, d.record.Recipe, at == inFolder && clonesHere(m))
+	p, err := plan(m, r, at == Here && clonesHere(m))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d.folder = describe(p)
-	if exposed := m.Exposed(); at == inFolder && len(exposed) > 0 {
-		d.folder = append(d.folder, fmt.Sprintf("%s and other files over 16 MiB are your own, "+
-			"not copies (over 4 GiB together): "+
-			"tasks must not write to them", exposed[0].Path))
+	lines := describe(p)
+	if exposed := m.Exposed(); at == Here && len(exposed) > 0 {
+		lines = append(lines, fmt.Sprintf("%s and other files over 16 MiB are your own, "+
+			"not copies (over 4 GiB together): tasks must not write to them", exposed[0].Path))
 	}
-	if w := d.record.Recipe.Workdir; w != "" {
-		d.folder = append(d.folder, "runs in "+w+"/ of it")
+	if r.Workdir != "" {
+		lines = append(lines, "runs in "+r.Workdir+"/ of it")
 	}
-	return nil
+	return lines, nil
 }
 
 // clonesHere reports whether copies of a project's files would share their content with them.
@@ -140,7 +140,7 @@ func describe(p *folder.Plan) (lines []string) {
 func shownPart(p folder.Part) string {
 	switch {
 	case !p.Folder:
-		return p.Path + " (" + size(p.Bytes) + ")"
+		return p.Path + " (" + human.Size(p.Bytes) + ")"
 	case p.Partly && p.Path == "":
 		return amount(p.Amount) + " of the project's folder"
 	case p.Partly:
@@ -152,5 +152,5 @@ func shownPart(p folder.Part) string {
 }
 
 func amount(a folder.Amount) string {
-	return thousands(a.Files) + pick(a.Files, " file, ", " files, ") + size(a.Bytes)
+	return human.Thousands(a.Files) + human.Pick(a.Files, " file, ", " files, ") + human.Size(a.Bytes)
 }

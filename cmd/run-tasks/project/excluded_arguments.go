@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 
 	"mlframework/projects"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
@@ -71,7 +72,7 @@ func (g excludedArgument) text(m *projects.Manifest) string {
 		word = "lines"
 	}
 	text += fmt.Sprintf("%s excludes it; add the %s %s to %s",
-		filepath.Join(nearPath(m.Dir), g.by.File), word, enumerated(lines), ownRules(m.Dir))
+		filepath.Join(NearPath(m.Dir), g.by.File), word, human.List(lines), ownRules(m.Dir))
 	if g.by.Folder && g.by.Path == path.Clean(g.path) {
 		text += fmt.Sprintf(", or if tasks write it, outputs: [%s] to tasks.yml", g.by.Path)
 	}

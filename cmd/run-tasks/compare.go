@@ -1,0 +1,347 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/run-tasks/project"
+	"mlframework/projects"
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/human"
+	"mlframework/sweep/table"
+)
+
+func compareCommand(c *command) *cliv2.Command {
+	return &cliv2.Command{Name: "compare", ArgsUsage: "A B",
+		Action: onSource(c, readCompareOptions),
+		Usage:  "show how two tasks or two sweeps differ",
+		Flags:  append(locationFlags(), flagJSON()),
+		Description: `A and B are tasks (SWEEP/INDEX, or INDEX in the newest sweep) or sweeps. Shows
+the parameters, settings, files, places and metrics that differ. For sweeps it
+also compares the objective of combinations that succeeded in both.
+
+EXAMPLES:
+   run-tasks compare run_training-1/7 run_training-2/7
+   run-tasks compare run_training-1 run_training-2`}
+}
+
+// compareOptions are the options of `run-tasks compare`.
+type compareOptions struct {
+	a, b target
+	json bool
+}
+
+func readCompareOptions(ctx *cliv2.Context) (o compareOptions, err error) {
+	args, err := arguments(ctx)
+	if err != nil {
+		return o, err
+	}
+	o.json = ctx.Bool("json")
+	if o.a, err = parseTarget(args[0]); err == nil {
+		o.b, err = parseTarget(args[1])
+	}
+	if err == nil && o.a.isTask != o.b.isTask {
+		err = cli.Wrong("name two tasks, or two sweeps", "cannot compare a task with a sweep")
+	}
+	return o, err
+}
+
+// comparison is how two tasks or sweeps differ.
+type comparison struct {
+	A      string          `json:"a"`
+	B      string          `json:"b"`
+	Differ []differentItem `json:"differ"`
+	Files  []string        `json:"files"` // "train.py changed"; null: not known
+	Same   []string        `json:"same"`  // parameters
+	Common *commonTasks    `json:"common,omitempty"`
+}
+
+// differentItem is one thing that differs; "" is absent.
+type differentItem struct {
+	Name string `json:"name"`
+	A    string `json:"a"`
+	B    string `json:"b"`
+
+	note string
+}
+
+// commonTasks compares the objective of combinations that succeeded in two sweeps.
+type commonTasks struct {
+	Objective string  `json:"objective"`
+	Tasks     int     `json:"tasks"`
+	BetterA   int     `json:"better_a"`
+	BetterB   int     `json:"better_b"`
+	Mean      float64 `json:"mean_difference"` // of B from A
+}
+
+// add adds something if it differs.
+func (c *comparison) add(name, a, b string) {
+	if a != b {
+		c.Differ = append(c.Differ, differentItem{Name: name, A: a, B: b})
+	}
+}
+
+// run prints how two tasks or two sweeps differ.
+func (o compareOptions) run(ctx context.Context, src source, t *terminal) error {
+	a, err := findSweep(ctx, t, src, o.a.sweep, false)
+	if err != nil {
+		return err
+	}
+	b, err := findSweep(ctx, t, src, o.b.sweep, false)
+	if err != nil {
+		return err
+	}
+	c := &comparison{A: a.ID, B: b.ID, Differ: []differentItem{}, Same: []string{}}
+	if o.a.isTask {
+		err = c.tasks(ctx, src, a, b, o.a.index, o.b.index)
+	} else {
+		err = c.sweeps(ctx, src, a, b)
+	}
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return encode(t.stdout, c)
+	}
+	return c.print(t)
+}
+
+// tasks compares two tasks.
+func (c *comparison) tasks(ctx context.Context, src source, a, b api.Sweep, i, j int64) error {
+	one, err := src.Task(ctx, a.ID, i)
+	if err != nil {
+		return err
+	}
+	other, err := src.Task(ctx, b.ID, j)
+	if err != nil {
+		return err
+	}
+	x, y := one.Row, other.Row
+	c.A, c.B = x.ID, y.ID
+	c.parameters(x.Parameters, y.Parameters)
+	c.settings(a.Record, b.Record)
+	c.add("revision", x.Revision, y.Revision)
+	c.Files = changedFiles(ctx, src, a, x.Revision, y.Revision)
+	c.add("state", x.State, y.State)
+	c.add("reason", x.Reason, y.Reason)
+	c.metrics(x, y)
+	c.add("took", durationText(x), durationText(y))
+	c.add("host", x.Host, y.Host)
+	c.add("gpu", gpuNames(x), gpuNames(y))
+	return nil
+}
+
+// sweeps compares two sweeps.
+func (c *comparison) sweeps(ctx context.Context, src source, a, b api.Sweep) error {
+	c.add("definition", a.Definition, b.Definition)
+	c.parameters(spaceParameters(a.Record), spaceParameters(b.Record))
+	c.settings(a.Record, b.Record)
+	c.add("revision", a.Record.Recipe.Revision, b.Record.Recipe.Revision)
+	c.Files = changedFiles(ctx, src, a, a.Record.Recipe.Revision, b.Record.Recipe.Revision)
+	c.add("tasks", outcomeText(a.Summary), outcomeText(b.Summary))
+	best := func(s api.Sweep) (string, error) {
+		rows, err := bestRows(ctx, src, s, 1)
+		if err != nil || len(rows) == 0 {
+			return "", err
+		}
+		v, _ := rows[0].Metrics.Get(s.Record.Objective.Metric)
+		return fmt.Sprintf("%s %s=%s", rows[0].ID, s.Record.Objective.Metric, human.Number(v)), nil
+	}
+	bestA, err := best(a)
+	if err != nil {
+		return err
+	}
+	bestB, err := best(b)
+	if err != nil {
+		return err
+	}
+	c.add("best", bestA, bestB)
+	c.Common, err = compareCommon(ctx, src, a, b)
+	return err
+}
+
+// parameters adds parameters that differ, and notes those that are the same.
+func (c *comparison) parameters(a, b table.Parameters) {
+	for _, p := range slices.Concat(a, b) {
+		x, inA := a.Get(p.Name)
+		y, inB := b.Get(p.Name)
+		added := slices.Contains(c.Same, p.Name) ||
+			slices.ContainsFunc(c.Differ, func(d differentItem) bool { return d.Name == p.Name })
+		switch {
+		case added:
+		case inA == inB && x == y:
+			c.Same = append(c.Same, p.Name)
+		default:
+			c.Differ = append(c.Differ, differentItem{Name: p.Name, A: x, B: y})
+		}
+	}
+}
+
+// settings adds what the definitions say differently.
+func (c *comparison) settings(a, b core.Record) {
+	for _, d := range a.Changes(b) {
+		if d.Was == "" { // variables, which say both
+			c.Differ = append(c.Differ, differentItem{Name: d.Key, B: d.Is})
+			continue
+		}
+		c.add(d.Key, d.Was, d.Is)
+	}
+}
+
+// metrics adds metrics that differ, with their difference.
+func (c *comparison) metrics(a, b table.Row) {
+	var names []string
+	for _, m := range slices.Concat(a.Metrics, b.Metrics) {
+		if slices.Contains(names, m.Name) {
+			continue
+		}
+		names = append(names, m.Name)
+		x, inA := a.Metrics.Get(m.Name)
+		y, inB := b.Metrics.Get(m.Name)
+		item := differentItem{Name: m.Name}
+		if inA {
+			item.A = human.Number(x)
+		}
+		if inB {
+			item.B = human.Number(y)
+		}
+		if inA && inB {
+			item.note = fmt.Sprintf("%+.4g", y-x)
+		}
+		if item.A != item.B {
+			c.Differ = append(c.Differ, item)
+		}
+	}
+}
+
+// spaceParameters are the parameters of a sweep with all their values.
+func spaceParameters(r core.Record) (all table.Parameters) {
+	for _, p := range viewOf(r.Space).Parameters {
+		_, values, _ := strings.Cut(p.Text, ": ")
+		all = append(all, table.Parameter{Name: p.Name, Value: values})
+	}
+	return all
+}
+
+// changedFiles says which files of the project differ between two revisions, if both are still
+// here; nil: it is not known.
+func changedFiles(ctx context.Context, src source, s api.Sweep, a, b string) []string {
+	revisions, err := revisionsOf(ctx, src)
+	if err != nil || revisions == "" || a == b {
+		return nil
+	}
+	scan := func(revision string) (*projects.Manifest, error) {
+		return projects.Scan(ctx, filepath.Join(revisions, revision),
+			projects.Options{Snapshot: true})
+	}
+	old, err := scan(a)
+	if err != nil {
+		return nil
+	}
+	now, err := scan(b)
+	if err != nil {
+		return nil
+	}
+	return append([]string{}, projects.Code{}.Changes(now, old)...)
+}
+
+// compareCommon compares the objective of the combinations that succeeded in both sweeps; nil if
+// they have no common objective or combination.
+func compareCommon(ctx context.Context, src source, a, b api.Sweep) (*commonTasks, error) {
+	o := a.Record.Objective
+	if o.IsZero() || o.Metric != b.Record.Objective.Metric {
+		return nil, nil
+	}
+	values := map[string]float64{}
+	read := func(s api.Sweep, each func(key string, v float64)) error {
+		return src.Rows(ctx, s.ID, api.Query{Issued: true}, func(r *table.Row) error {
+			if v, ok := r.Metrics.Get(o.Metric); ok && table.IsRanked(o, r) {
+				each(combinationKey(r), v)
+			}
+			return nil
+		})
+	}
+	err := read(a, func(key string, v float64) { values[key] = v })
+	if err != nil {
+		return nil, err
+	}
+	c := &commonTasks{Objective: o.String()}
+	err = read(b, func(key string, v float64) {
+		was, common := values[key]
+		if !common {
+			return
+		}
+		c.Tasks++
+		c.Mean += v - was
+		switch {
+		case v == was:
+		case (v > was) == o.Maximize:
+			c.BetterB++
+		default:
+			c.BetterA++
+		}
+	})
+	if c.Tasks == 0 {
+		return nil, err
+	}
+	c.Mean /= float64(c.Tasks)
+	return c, err
+}
+
+func durationText(r table.Row) string {
+	if r.Duration == nil {
+		return ""
+	}
+	return human.Duration(*r.Duration)
+}
+
+func gpuNames(r table.Row) string {
+	var names []string
+	for _, g := range r.GPUs {
+		names = append(names, g.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// print prints the comparison as a table.
+func (c *comparison) print(t *terminal) error {
+	if len(c.Differ)+len(c.Files) == 0 {
+		fmt.Fprintf(t.stdout, "%s and %s do not differ\n", c.A, c.B)
+	}
+	out := cli.NewTable("", c.A, c.B, "")
+	for _, d := range c.Differ {
+		out.Add(cli.Visible(d.Name), orAbsent(d.A), orAbsent(d.B), d.note)
+	}
+	if len(c.Differ) > 0 {
+		for _, line := range out.Lines(display.Width(t.stdout)) {
+			fmt.Fprintln(t.stdout, line)
+		}
+	}
+	if len(c.Files) > 0 {
+		fmt.Fprintf(t.stdout, "files: %s\n", cli.Visible(human.ListFirst(c.Files)))
+	}
+	if len(c.Same) > 0 {
+		fmt.Fprintf(t.stdout, "same in both: %s\n", cli.Visible(human.ListFirst(c.Same)))
+	}
+	if m := c.Common; m != nil {
+		fmt.Fprintf(t.stdout, "%s succeeded in both (%s): %s is better in %d, %s in %d; mean "+
+			"difference %+.4g\n", project.Combinations(int64(m.Tasks)), m.Objective, c.A, m.BetterA,
+			c.B, m.BetterB, m.Mean)
+	}
+	return nil
+}
+
+func orAbsent(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return cli.Visible(text)
+}
