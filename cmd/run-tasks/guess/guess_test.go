@@ -92,7 +92,8 @@ func check(t *testing.T, files guess.Files, p guess.Program) {
 	short, full := load(files.Tasks), load(p.WriteFull("train", string(example)))
 	for _, pair := range [][2]any{{short.Command, full.Command}, {short.Metrics, full.Metrics},
 		{short.Parameters, full.Parameters}, {short.Flags, full.Flags},
-		{short.Switch, full.Switch}, {short.Env, full.Env}, {short.Objective, full.Objective}} {
+		{short.Switch, full.Switch}, {short.Env, full.Env}, {short.Objective, full.Objective},
+		{short.Timeout, full.Timeout}, {short.Grace, full.Grace}, {short.Retry, full.Retry}} {
 		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
 			t.Errorf("tasks.yml with all keys differs:\n%s", diff)
 		}

@@ -218,8 +218,8 @@ func (p *Program) WriteFull(name, example string) string {
 	text = exampleMetrics.ReplaceAllLiteralString(text, metrics)
 	definition := strings.LastIndex(text, "\n  "+name+":\n")
 	own := func(line string) string {
-		key, _, _ := strings.Cut(strings.TrimLeft(line, " #"), ":")
-		return cmp.Or(keys[key], line)
+		key, rest, _ := strings.Cut(strings.TrimLeft(line, " #"), ":")
+		return cmp.Or(keys[key], "    #"+key+":"+rest) // a time limit of the example is not wanted
 	}
 	return text[:definition] + exampleKey.ReplaceAllStringFunc(text[definition:], own)
 }
@@ -227,5 +227,6 @@ func (p *Program) WriteFull(name, example string) string {
 var (
 	exampleEcho    = regexp.MustCompile(`(?s)  test_echo:\n.*?each: worker\n`)
 	exampleMetrics = regexp.MustCompile(`(?s)    metrics:\n.*?objective: [^\n]*\n`)
-	exampleKey     = regexp.MustCompile(`(?m)^    #?(?:command|parameters|flags|env|switch): [^\n]*\n`)
+	exampleKey     = regexp.MustCompile(`(?m)^    #?(?:command|parameters|flags|env|switch|timeout|grace|` +
+		`retry): [^\n]*\n`)
 )
