@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -74,12 +75,14 @@ var (
 // button leads to the page of an action.
 type button struct{ Label, URL string }
 
+// Label is the text of the button that confirms.
+func (c confirmation) Label() string { return strings.TrimSuffix(c.Question, "?") }
+
 // confirmation is the page of an action.
 type confirmation struct {
 	Question string
 	Effect   string // what it does, in sentences
 	Command  string // that does the same
-	Label    string // of the button
 	Count    int64  // of the tasks that it is about, as the page says it
 	Changed  bool   // that number was another one when it was confirmed
 	Back     string // URL
@@ -229,7 +232,7 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 	n := s.Counts
 	running := n[task.Running.String()]
 	waiting := n[task.Pending.String()] + n[task.Queued.String()] + n[task.Claimed.String()]
-	c = confirmation{Back: m.sweepURL(s.ID), Label: a.label,
+	c = confirmation{Back: m.sweepURL(s.ID),
 		Command: "run-tasks " + a.name + " " + s.ID}
 	name := human.Visible(s.ID)
 	switch a.name {
@@ -288,7 +291,7 @@ func (m *Monitor) confirmTask(r *request) (a action, o object, c confirmation, e
 	}
 	o.sweep, o.index = id.Sweep, id.Index
 	name := human.Visible(t.Row.ID)
-	c = confirmation{Back: m.taskURL(id.Sweep, id.Index), Label: a.label, Count: 1,
+	c = confirmation{Back: m.taskURL(id.Sweep, id.Index), Count: 1,
 		Question: "Run " + name + " again?", Command: "run-tasks " + a.name + " " + t.Row.ID,
 		Effect: "It runs with the code of the sweep, in the folder of its earlier attempts."}
 	if a.name == "cancel" {
@@ -316,7 +319,7 @@ func (m *Monitor) confirmWorker(r *request) (a action, o object, c confirmation,
 		}
 		o.worker = w.Name
 		name := human.Visible(w.Name)
-		c = confirmation{Back: m.o.Prefix + "/workers", Label: a.label,
+		c = confirmation{Back: m.o.Prefix + "/workers",
 			Command: "run-tasks workers " + a.name + " " + w.Name}
 		if a.name == "drain" {
 			c.Question = "Drain " + name + "?"

@@ -271,6 +271,24 @@ func TestInABrowser(t *testing.T) {
 	b.run(chromedp.Submit("form.leave button"), chromedp.WaitVisible("#token"))
 }
 
+// An operator cancels a sweep with two clicks.
+func TestActingInABrowser(t *testing.T) {
+	s := newSite(t)
+	id := s.submit("i: [1, 2, 3]\n")
+	b := s.open()
+	b.enter()
+	b.visit("/sweeps/" + id)
+	b.keep("sweep-actions")
+	b.run(chromedp.Click(`a.button[href$="/cancel"]`),
+		chromedp.WaitVisible("form.actions button"))
+	b.sees("Cancel " + id + "?")
+	b.sees("3 waiting tasks never run.")
+	b.keep("confirm")
+	b.run(chromedp.Click("form.actions button"), chromedp.WaitVisible("table.tasks"))
+	b.sees("cancelled")
+	b.keep("sweep-cancelled")
+}
+
 func TestInADarkAndNarrowBrowser(t *testing.T) {
 	s, id, _ := lab(t)
 	b := s.open()

@@ -2,6 +2,8 @@ package monitor
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
@@ -15,10 +17,11 @@ type gpuLine struct {
 	Reason                    string // why it is busy or unfit
 	Given                     string // what tasks have of it, "1" or "0.5"; "": nothing
 	Memory, Use               gauge
+	Tasks                     []attempt // that run on it
 }
 
 // addGPUs adds the GPUs of workers that are not away: what those have is not known.
-func (v *workersView) addGPUs(all []core.Worker) {
+func (m *Monitor) addGPUs(v *workersView, all []core.Worker, now time.Time) {
 	given, n := 0., 0
 	for _, w := range all {
 		if w.State == core.WorkerAway {
@@ -26,7 +29,13 @@ func (v *workersView) addGPUs(all []core.Worker) {
 		}
 		given, n = given+task.Given(w.GPUs), n+len(w.GPUs)
 		for _, g := range w.GPUs[:min(len(w.GPUs), task.MaxShownGPUs)] {
-			v.GPUs = append(v.GPUs, gpuOf(w.Name, g))
+			line := gpuOf(w.Name, g)
+			for _, b := range w.Running {
+				if slices.Contains(b.GPUs, g.UUID) {
+					line.Tasks = append(line.Tasks, m.attempt(b, now))
+				}
+			}
+			v.GPUs = append(v.GPUs, line)
 		}
 	}
 	v.GPUsLeft = int64(n - len(v.GPUs))

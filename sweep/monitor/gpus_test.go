@@ -55,6 +55,9 @@ func TestGPUsOnTheWorkersPage(t *testing.T) {
 		})
 		has(t, v.get(path), `>GPUs</th>`)
 	}
+	row := regexp.MustCompile(`GPU-5b3c2a1f</code></td>\n.*\n(?:<td.*\n){3,6}?<td class="running"><a href="[^"]*` +
+		`/sweeps/` + id + `/tasks/[01]"`)
+	s.until("a GPU has its task", func() bool { return row.MatchString(v.get("/workers").text) })
 }
 
 // What a worker makes up about GPUs fills no page, and breaks none.

@@ -300,10 +300,13 @@ func (s *site) hireWith(gpus []task.GPU, name, host string, slots int,
 					events = append(events, e)
 					continue
 				}
+				busy := task.Busy{Sweep: b.Sweep, Index: a.Index, Attempt: a.Number,
+					Started: time.Now()}
+				for _, d := range a.Devices {
+					busy.GPUs = append(busy.GPUs, d.UUID)
+				}
 				mu.Lock()
-				beat.Running = append(beat.Running,
-					task.Busy{Sweep: b.Sweep, Index: a.Index, Attempt: a.Number,
-						Started: time.Now()})
+				beat.Running = append(beat.Running, busy)
 				mu.Unlock()
 			}
 			_ = port.Emit(context.Background(), events...)

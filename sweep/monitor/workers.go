@@ -17,8 +17,7 @@ const attemptsShown = 12
 // workersView is all workers, by name.
 type workersView struct {
 	Workers     []workerLine
-	CanAct      bool // some have actions
-	Busy, Slots int  // of the workers that are not away
+	Busy, Slots int // of the workers that are not away
 	Up          int
 	GPUs        []gpuLine // of the workers that are not away
 	GPUsLeft    int64     // those that are not among them
@@ -60,12 +59,12 @@ func (m *Monitor) loadWorkers(r *request) (*content, error) {
 	for _, w := range all.value {
 		line := m.worker(w, all.asOf)
 		line.Actions = m.workerButtons(r, w)
-		v.Workers, v.CanAct = append(v.Workers, line), v.CanAct || len(line.Actions) > 0
+		v.Workers = append(v.Workers, line)
 		if w.State != core.WorkerAway {
 			v.Up, v.Busy, v.Slots = v.Up+1, v.Busy+len(w.Running), v.Slots+w.Slots
 		}
 	}
-	v.addGPUs(all.value)
+	m.addGPUs(&v, all.value, all.asOf)
 	return &content{title: "Workers", view: v, asOf: all.asOf}, nil
 }
 
