@@ -119,6 +119,7 @@ func (p pages) serveFolder(work context.Context, c *command, options []string) e
 		return err
 	}
 	p.master, p.state = c.runnerClient(), filepath.Join(local.StoreFolder(), "monitor")
+	p.master.Environ = withValues(os.Environ()) // of tasks that run again
 	p.name, p.of = hostName(filepath.Base(dir)), dir
 	return p.serve(work, &c.terminal)
 }
