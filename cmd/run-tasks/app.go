@@ -70,7 +70,8 @@ func (c *command) app() *cliv2.App {
 func (c *command) commands() []*cliv2.Command {
 	all := []*cliv2.Command{
 		listCommand(c), showCommand(c), followCommand(c), waitCommand(c), logsCommand(c),
-		execCommand(c), resultsCommand(c), plotCommand(c), compareCommand(c), fetchCommand(c), cancelCommand(c),
+		execCommand(c), resultsCommand(c), plotCommand(c), compareCommand(c), fetchCommand(c),
+		cancelCommand(c),
 		pauseCommand(c), resumeCommand(c), retryCommand(c), extendCommand(c), priorityCommand(c),
 		removeCommand(c), pruneCommand(c), workersCommand(c), brokerCommand(c),
 		testMetricsCommand(c), initCommand(c), monitorCommand(c), completionCommand(c),

@@ -89,8 +89,8 @@ func onlyMissing(ctx context.Context, src source, d *dryRun, p *project.Project)
 	if err != nil {
 		return err
 	}
-	found, _, notes, err := project.NewGap(m, project.CodeOf(p.Task, p.Space).Key(m), p, revisions).Narrow(ctx, src,
-		&r)
+	gap := project.NewGap(m, project.CodeOf(p.Task, p.Space).Key(m), p, revisions)
+	found, _, notes, err := gap.Narrow(ctx, src, &r)
 	if err != nil {
 		return err
 	}

@@ -28,9 +28,10 @@ import (
 )
 
 func execCommand(c *command) *cliv2.Command {
-	return &cliv2.Command{Name: "exec", ArgsUsage: "TASK [-- COMMAND...]", Action: onSource(c, readExecOptions),
-		Usage: "run a command in the folder and environment of a task",
-		Flags: locationFlags(),
+	return &cliv2.Command{Name: "exec", ArgsUsage: "TASK [-- COMMAND...]",
+		Action: onSource(c, readExecOptions),
+		Usage:  "run a command in the folder and environment of a task",
+		Flags:  locationFlags(),
 		Description: `COMMAND, or a shell, runs where the newest attempt of the task runs or ran: in
 its folder, with its parameters, the env of its definition and its GPUs; on a
 cluster in the container of its worker. Secrets are not set there, nor is

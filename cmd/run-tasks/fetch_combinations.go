@@ -95,5 +95,6 @@ func (w fetchPlan) chosen(s api.Sweep, top int, where string) string {
 	}
 	return text + fmt.Sprintf("--top is of combinations, ranked by their mean %s over %s, with "+
 		"all their repeats: %s; --group-by "+noGroups+" is of single tasks",
-		s.Record.Objective.Metric, strings.Join(s.Record.Repeats(), ", "), human.Plural(int64(w.tasks()), "task"))
+		s.Record.Objective.Metric, strings.Join(s.Record.Repeats(), ", "),
+		human.Plural(int64(w.tasks()), "task"))
 }

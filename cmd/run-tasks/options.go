@@ -192,8 +192,8 @@ func readRunOptions(ctx *cliv2.Context) (o runOptions, err error) {
 	case o.at != project.InCluster && ctx.Bool("no-upload"):
 		return o, cli.Wrong("", "--no-upload applies only to a cluster of cluster.yml")
 	case !away && o.attached:
-		return o, cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--cancel-on-interrupt applies "+
-			"only to a master")
+		return o, cli.Wrong("on this machine Ctrl-C stops what runs anyway",
+			"--cancel-on-interrupt applies only to a master")
 	case o.attached && o.detach:
 		return o, cli.Wrong("", "--cancel-on-interrupt and --detach exclude each other")
 	}

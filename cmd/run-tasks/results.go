@@ -16,8 +16,9 @@ import (
 )
 
 func resultsCommand(c *command) *cliv2.Command {
-	return &cliv2.Command{Name: "results", ArgsUsage: "[SWEEP...]", Action: onSource(c, readResultsOptions),
-		Usage: "print the results of sweeps as a table",
+	return &cliv2.Command{Name: "results", ArgsUsage: "[SWEEP...]",
+		Action: onSource(c, readResultsOptions),
+		Usage:  "print the results of sweeps as a table",
 		Flags: append(locationFlags(),
 			cli.Switch("all", "print one table over all sweeps of the definition"),
 			cli.Switch("csv", "print CSV, with every column"), flagJSON(),

@@ -23,8 +23,8 @@ import (
 
 // runnerFlags are the options of the runner that a command which starts it passes on.
 func runnerFlags() []cliv2.Flag {
-	return append([]cliv2.Flag{&cliv2.IntFlag{Name: "slots", Aliases: []string{"j"}, DefaultText: "number of cores",
-		Usage: "on this machine: run up to `N` tasks at a time"}},
+	return append([]cliv2.Flag{&cliv2.IntFlag{Name: "slots", Aliases: []string{"j"},
+		DefaultText: "number of cores", Usage: "on this machine: run up to `N` tasks at a time"}},
 		cli.GPUBusyFlags("on this machine: ")...)
 }
 
