@@ -1,11 +1,11 @@
 #!/bin/sh
-# Installs a release of mlframework: the commands for this machine, their manual pages, and sweepd for hosts.
+# Installs a release of mlframework: the commands for this machine, their manual pages and completions, and sweepd for hosts.
 #
 #     curl -LsSf URL/install.sh | MLFRAMEWORK_URL=URL sh
 #
 # MLFRAMEWORK_URL is where the files of a release are, an address or a folder. MLFRAMEWORK_PREFIX is where they go, ~/.local unless
-# it is set: the commands go into its folder bin, the pages into share/man. It needs curl or wget for an address, tar, and sha256sum or
-# shasum.
+# it is set: the commands go into its folder bin, pages and completions into share. It needs curl or wget for an address, tar, and
+# sha256sum or shasum.
 
 set -eu
 
@@ -48,7 +48,7 @@ main() {
 	*) fail "there is no release for $(uname -m): amd64 and arm64 have one" ;;
 	esac
 	prefix=${MLFRAMEWORK_PREFIX:-$HOME/.local}
-	bin=$prefix/bin pages=$prefix/share/man/man1
+	bin=$prefix/bin
 	temporary=$(mktemp -d)
 	trap 'rm -rf "$temporary"' EXIT
 	cd "$temporary"
@@ -58,10 +58,10 @@ main() {
 	want=$(sed -n "s/  $archive\$//p" SHA256SUMS)
 	[ -n "$want" ] || fail "SHA256SUMS of $from does not name $archive"
 	[ "$(sum "$archive")" = "$want" ] || fail "$archive is not what SHA256SUMS says: the download was cut or changed; try again"
-	mkdir -p "$bin" "$pages" files
+	mkdir -p "$bin" "$prefix/share" files
 	tar -xzf "$archive" -C files
-	mv files/man/*.1 "$pages/"
-	rmdir files/man
+	cp -R files/share/. "$prefix/share/"
+	rm -r files/share
 	for file in files/*; do # renamed into place: a command that runs goes on with its old file
 		name=${file#files/}
 		rm -rf "$bin/.$name.new"

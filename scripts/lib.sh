@@ -77,3 +77,13 @@ build() {
 		CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags="-s -w $stamp" -o "$bin/linux-$arch/sweepd" ./cmd/sweepd
 	done
 }
+
+# share BIN FOLDER writes manual pages and completions of the commands in a folder into another, each where man and the
+# shells look below share.
+share() {
+	go run ./scripts/manual "$1" "$2/man/man1"
+	mkdir -p "$2/bash-completion/completions" "$2/zsh/site-functions" "$2/fish/vendor_completions.d"
+	"$1/run-tasks" completion bash >"$2/bash-completion/completions/run-tasks"
+	"$1/run-tasks" completion zsh >"$2/zsh/site-functions/_run-tasks"
+	"$1/run-tasks" completion fish >"$2/fish/vendor_completions.d/run-tasks.fish"
+}

@@ -42,7 +42,11 @@ _run_tasks() {
 	words_=("${(@f)$(` + completionVariable + `=1 run-tasks "${(@)words[2,CURRENT]}" 2>/dev/null)}")
 	compadd -a words_ || _files
 }
-compdef _run_tasks run-tasks
+if [[ ${funcstack[1]} == _run-tasks ]]; then # loaded from fpath
+	_run_tasks
+else
+	compdef _run_tasks run-tasks
+fi
 `,
 	"fish": `function __run_tasks
 	set -l words (commandline -opc) (commandline -ct)
@@ -58,12 +62,11 @@ func completionCommand(c *command) *cliv2.Command {
 		Usage:  "print a script that lets a shell complete run-tasks",
 		Description: `It completes commands, options, definitions and their parameters, and sweeps,
 tasks and columns of this machine.
-For bash, put this line into ~/.bashrc; for zsh, with zsh instead of bash, into
-~/.zshrc, after compinit:
+The installation puts the scripts where bash-completion and fish find them. For
+zsh, add ~/.local/share/zsh/site-functions to fpath before compinit. Without
+bash-completion, put this line into ~/.bashrc:
 
    eval "$(run-tasks completion bash)"
-
-For fish, write the script to ~/.config/fish/completions/run-tasks.fish.
 
 EXAMPLES:
    run-tasks completion fish > run-tasks.fish`}
