@@ -61,6 +61,10 @@ func strayAfter(ctx *cliv2.Context, name, arg string) error {
 		if _, unknown := file.Task(name); unknown == nil {
 			return stray(arg)
 		}
+		if _, unknown := file.Task(arg); unknown != nil && slices.Contains(runVerbs, name) {
+			return cli.Wrong("to run a command: run-tasks -- "+project.Words(ctx.Args().Tail()),
+				"unknown command %q", name)
+		}
 	}
 	meant := ""
 	var commands []string
