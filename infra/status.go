@@ -176,7 +176,8 @@ func (c *Cluster) Logs(ctx context.Context, host, role string, o docker.LogOptio
 }
 
 // LoginLink has the monitor make a link that logs in once, for a browser that reaches it by that
-// URL: it runs `sweepd monitor link` in the monitor's container, with its state folder.
+// URL: it runs `sweepd monitor link` in the monitor's container, with its state folder. What is done
+// with the link is recorded under the name of the cluster's owner.
 func (c *Cluster) LoginLink(ctx context.Context, url string) (string, error) {
 	m, there := c.connected[c.location.Master]
 	if !there {
@@ -189,7 +190,7 @@ func (c *Cluster) LoginLink(ctx context.Context, url string) (string, error) {
 	var out, said output
 	code, err := engine.Exec(ctx, c.wanted().Container(plan.Monitor), docker.Command{
 		Argv: []string{path.Join(layout.ProgramAt, layout.Program), "monitor", "link",
-			"--state", layout.StateAt, "--url", url}}, nil, &out, &said)
+			"--state", layout.StateAt, "--url", url, "--user", c.Record.Owner}}, nil, &out, &said)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("sweepd monitor link: %s",
 			bytes.TrimSpace(slices.Concat(said.Bytes(), out.Bytes())))

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Installs a release of mlframework: the commands for this machine, and sweepd for hosts.
+# Installs a release of mlframework: the commands for this machine, their manual pages, and sweepd for hosts.
 #
 #     curl -LsSf URL/install.sh | MLFRAMEWORK_URL=URL sh
 #
 # MLFRAMEWORK_URL is where the files of a release are, an address or a folder. MLFRAMEWORK_PREFIX is where they go, ~/.local unless
-# it is set: the commands go into its folder bin. It needs curl or wget for an address, tar, and sha256sum or shasum.
+# it is set: the commands go into its folder bin, the pages into share/man. It needs curl or wget for an address, tar, and sha256sum or
+# shasum.
 
 set -eu
 
@@ -46,7 +47,8 @@ main() {
 	aarch64 | arm64) arch=arm64 ;;
 	*) fail "there is no release for $(uname -m): amd64 and arm64 have one" ;;
 	esac
-	bin=${MLFRAMEWORK_PREFIX:-$HOME/.local}/bin
+	prefix=${MLFRAMEWORK_PREFIX:-$HOME/.local}
+	bin=$prefix/bin pages=$prefix/share/man/man1
 	temporary=$(mktemp -d)
 	trap 'rm -rf "$temporary"' EXIT
 	cd "$temporary"
@@ -56,8 +58,10 @@ main() {
 	want=$(sed -n "s/  $archive\$//p" SHA256SUMS)
 	[ -n "$want" ] || fail "SHA256SUMS of $from does not name $archive"
 	[ "$(sum "$archive")" = "$want" ] || fail "$archive is not what SHA256SUMS says: the download was cut or changed; try again"
-	mkdir -p "$bin" files
+	mkdir -p "$bin" "$pages" files
 	tar -xzf "$archive" -C files
+	mv files/man/*.1 "$pages/"
+	rmdir files/man
 	for file in files/*; do # renamed into place: a command that runs goes on with its old file
 		name=${file#files/}
 		rm -rf "$bin/.$name.new"

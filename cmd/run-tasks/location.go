@@ -72,7 +72,7 @@ func checkLocation(ctx *cliv2.Context, name string) error {
 				human.CommandLine([]string{below[0], name}), "%s", neither)
 		}
 		return cli.Wrong("on this machine: go to the project's folder, or name it: run-tasks -d "+
-			"FOLDER "+name+" (run-tasks init FOLDER writes an example)\n"+
+			"FOLDER "+name+" (run-tasks init writes a tasks.yml for scripts)\n"+
 			"  without a project: run-tasks -- python3 train.py lr=0.1,0.01\n"+
 			"  on other machines: infrainit -d FOLDER sets up a cluster and writes "+
 			config.FileName+" here",

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -48,6 +49,7 @@ type pages struct {
 	name   string // of the host in their address
 	of     string // whose they are, for people
 	open   bool   // in a browser
+	user   string // who opens them
 }
 
 // monitorAction makes the action of `run-tasks monitor`.
@@ -63,6 +65,9 @@ func monitorAction(c *command) cliv2.ActionFunc {
 		work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 		defer stop()
 		p := pages{open: !ctx.Bool("no-open") && hasBrowser()}
+		if u, err := user.Current(); err == nil {
+			p.user = u.Username
+		}
 		if o.at == project.Here {
 			return p.serveFolder(work, c, o.runner)
 		}
@@ -163,7 +168,7 @@ func (p pages) serve(ctx context.Context, t *terminal) error {
 	defer cli.CloseAll(listeners)
 	address := listeners[0].Addr().String()
 	at, fallback := cli.Pages(p.name, address)
-	link, err := monitor.Link(p.state, at, monitor.Operator, time.Now())
+	link, err := monitor.Link(p.state, at, monitor.Operator, p.user, time.Now())
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}

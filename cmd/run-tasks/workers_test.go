@@ -36,14 +36,15 @@ func withGPUs() core.Worker {
 	const a100 = "NVIDIA A100-SXM4-80GB"
 	return core.Worker{Name: "gpu2", Host: "gpu2", Program: "v1", State: core.WorkerReady, Slots: 4,
 		Waiting: 1, Load: &task.Load{CPU: 0.5}, Seen: &at,
-		Running: []task.Busy{{Sweep: "train-7", Index: 3, Slot: 1, Started: at}},
+		Running: []task.Busy{{Sweep: "train-7", Index: 3, Slot: 1, Started: at,
+			GPUs: []string{"GPU-5b3c2a1f-1111"}}},
 		GPUs: []task.GPU{
-			{UUID: "GPU-5b3c2a1f-1111", Name: a100, Memory: 80 << 30, Used: 6 << 30,
+			{UUID: "GPU-5b3c2a1f-1111", Index: "0", Name: a100, Memory: 80 << 30, Used: 6 << 30,
 				Utilization: 97, Given: 1},
-			{UUID: "GPU-77aa88bb-1111", Name: "evil\x1b[m", Memory: 24 << 30, Used: -1,
+			{UUID: "GPU-77aa88bb-1111", Index: "1", Name: "evil\x1b[m", Memory: 24 << 30, Used: -1,
 				Utilization: -1, Given: 1. / 3},
-			{UUID: "MIG-22334455-1111", Name: a100, Used: -1, Utilization: -1, Split: true},
-			{UUID: "MIG-00112233-1111", Name: a100, Memory: 10 << 30, Used: 6 << 30, Split: true,
+			{UUID: "MIG-22334455-1111", Index: "2:0", Name: a100, Used: -1, Utilization: -1, Split: true},
+			{UUID: "MIG-00112233-1111", Index: "2:1", Name: a100, Memory: 10 << 30, Used: 6 << 30, Split: true,
 				Unavailable: "busy: ben, python\n (pid 411), 6.0 GB"},
 		}}
 }
@@ -105,11 +106,11 @@ version     v1
 running     train-7/3 in slot 1 since 2026-11-21 10:00:00 UTC
 gpus        1.33 of 4 given to tasks
 
-GPU           GIVEN  MEMORY         USE  NAME
-GPU-5b3c2a1f  1      6.0G of 80.0G  97%  NVIDIA A100-SXM4-80GB
-GPU-77aa88bb  0.33   24.0G               evil\x1b[m
-MIG-22334455  0                          part of NVIDIA A100-SXM4-80GB
-MIG-00112233  0      10.0G               part of NVIDIA A100-SXM4-80GB
+GPU  UUID          GIVEN  MEMORY         USE  TASKS      NAME
+0    GPU-5b3c2a1f  1      6.0G of 80.0G  97%  train-7/3  NVIDIA A100-SXM4-80GB
+1    GPU-77aa88bb  0.33   24.0G                          evil\x1b[m
+2:0  MIG-22334455  0                                     part of NVIDIA A100-SXM4-80GB
+2:1  MIG-00112233  0      10.0G                          part of NVIDIA A100-SXM4-80GB
 gpu2: MIG-00112233 is not given to tasks: busy: ben, python\n (pid 411), 6.0 GB
 `
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -88,7 +88,7 @@ func newCluster(t testing.TB, s site) *cluster {
 		t.Fatal(err)
 	}
 	args := append([]string{"master", "--store", c.path("store"), "--socket", c.path("socket"),
-		"--read-socket", c.path("read")}, s.master()...)
+		"--monitor-socket", c.path("read")}, s.master()...)
 	if s.lease > 0 {
 		args = append(args, "--lease", s.lease.String())
 	}

@@ -36,8 +36,9 @@ EXAMPLES:
 		Flags: append([]cliv2.Flag{
 			&cliv2.StringFlag{Name: "store", Usage: "store `FOLDER`"},
 			&cliv2.StringFlag{Name: "socket", Usage: "`PATH` of the Unix socket of the API"},
-			&cliv2.StringFlag{Name: "read-socket", DefaultText: "none",
-				Usage: "`PATH` of a read-only socket for the monitor, in a folder of its own"},
+			&cliv2.StringFlag{Name: "monitor-socket", DefaultText: "none",
+				Usage: "`PATH` of a socket for the monitor, which reads and steers but runs no new code; " +
+					"in a folder of its own"},
 			&cliv2.StringFlag{Name: "revisions", DefaultText: "run-tasks cannot upload files",
 				Usage: "`FOLDER` for the files of projects, if run-tasks runs on this machine"},
 			&cliv2.StringFlag{Name: "broker-metrics", DefaultText: "none",
@@ -130,10 +131,10 @@ func masterHolder(store string) string {
 // listenAPI opens the sockets of the API.
 func listenAPI(ctx *cliv2.Context) ([]net.Listener, error) {
 	full, err := server.Listen(ctx.String("socket"))
-	if err != nil || ctx.String("read-socket") == "" {
+	if err != nil || ctx.String("monitor-socket") == "" {
 		return []net.Listener{full}, err
 	}
-	reading, err := server.ListenReadOnly(ctx.String("read-socket"))
+	reading, err := server.ListenForMonitor(ctx.String("monitor-socket"))
 	if err != nil {
 		return nil, errors.Join(err, full.Close())
 	}

@@ -71,6 +71,8 @@ EXAMPLES:
 			&cliv2.StringFlag{Name: "url", Value: "http://" + monitorPort + "/",
 				Usage: "`URL` of the monitor in the browser, with the prefix"},
 			cli.Switch("viewer", "allow reading only"),
+			&cliv2.StringFlag{Name: "user", DefaultText: "monitor",
+				Usage: "record what is done with the link under `NAME`"},
 		},
 	}
 }
@@ -88,7 +90,8 @@ func (c *command) monitorLink(ctx *cliv2.Context) error {
 	if ctx.Bool("viewer") {
 		role = monitor.Viewer
 	}
-	link, err := monitor.Link(ctx.String("state"), ctx.String("url"), role, time.Now())
+	link, err := monitor.Link(ctx.String("state"), ctx.String("url"), role, ctx.String("user"),
+		time.Now())
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}

@@ -3,7 +3,7 @@ package layout
 // Folders within containers.
 const (
 	RunAt       = "/run/mlframework"      // that of the master's Socket
-	ReadAt      = "/run/mlframework-read" // that of its ReadSocket
+	ReadAt      = "/run/mlframework-read" // that of its MonitorSocket
 	ProgramAt   = "/mlframework/bin"
 	RevisionsAt = "/mlframework/revisions"
 	OutputsAt   = "/mlframework/outputs"

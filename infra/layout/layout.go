@@ -37,8 +37,8 @@ const (
 
 // Sockets of the master.
 const (
-	Socket     = "master.sock" // in Root.Run
-	ReadSocket = "read.sock"   // in Root.Read; it only answers questions
+	Socket        = "master.sock"  // in Root.Run
+	MonitorSocket = "monitor.sock" // in Root.Read; it runs no new code
 )
 
 // Root is the path of a cluster's folder on a host.
@@ -86,7 +86,7 @@ func (r Root) Certificate() string { return r.join("certificate") }
 // Run returns the folder of the master's Socket.
 func (r Root) Run() string { return r.join("run") }
 
-// Read returns the folder of the master's ReadSocket, which the monitor mounts: the other socket
+// Read returns the folder of the master's MonitorSocket, which the monitor mounts: the other socket
 // is out of its reach.
 func (r Root) Read() string { return r.join("read") }
 

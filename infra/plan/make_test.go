@@ -471,7 +471,7 @@ func TestServicesOfAHostThatLeaves(t *testing.T) {
 	}
 }
 
-// The monitor has the read-only socket of its master, and nothing of the folder with the other one.
+// The monitor has the socket of its master that is for it, and nothing of the folder with the other one.
 func TestTheMonitorCannotReachTheFullSocket(t *testing.T) {
 	t.Parallel()
 	c := wanted("gpu1")
@@ -491,7 +491,7 @@ func TestTheMonitorCannotReachTheFullSocket(t *testing.T) {
 	}
 	l := layout.Root("/home/anna/ml/c")
 	socket := option("monitor", "--master")
-	if socket != option("master", "--read-socket") || socket == option("master", "--socket") {
+	if socket != option("master", "--monitor-socket") || socket == option("master", "--socket") {
 		t.Errorf("the monitor asks at %s; the master has %v", socket, args["master"])
 	}
 	if lease := option("master", "--lease"); lease != "1m30s" {

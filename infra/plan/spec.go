@@ -122,7 +122,7 @@ func (c Cluster) masterSpec(h Host, f Found) docker.Spec {
 	s.Memory = masterMemory
 	args := []string{"master", "--store", layout.StoreAt, "--socket", path.Join(layout.RunAt,
 		layout.Socket),
-		"--read-socket", path.Join(layout.ReadAt, layout.ReadSocket),
+		"--monitor-socket", path.Join(layout.ReadAt, layout.MonitorSocket),
 		"--broker", fmt.Sprintf("amqps://%s:%d", Broker, broker.Port), "--broker-name",
 		broker.ServerName,
 		"--broker-metrics", fmt.Sprintf("http://%s:%d", Broker, broker.MetricsPort),
@@ -140,14 +140,14 @@ func (c Cluster) masterSpec(h Host, f Found) docker.Spec {
 	return s
 }
 
-// monitorSpec is the monitor's container. Of the master it has the read-only socket alone: what a
+// monitorSpec is the monitor's container. Of the master it has the socket for the monitor alone: what a
 // hole in the only program that browsers talk to gives away can be read, and nothing can be
 // submitted through it.
 func (c Cluster) monitorSpec(h Host, f Found, port int) docker.Spec {
 	s := c.hardened(Monitor, h, f)
 	s.Image = c.baseImage(f)
 	s.Memory = monitorMemory
-	args := []string{"monitor", "--master", path.Join(layout.ReadAt, layout.ReadSocket), "--state",
+	args := []string{"monitor", "--master", path.Join(layout.ReadAt, layout.MonitorSocket), "--state",
 		layout.StateAt, "--listen", fmt.Sprintf("0.0.0.0:%d", monitorPort), "--cluster", c.Name}
 	published := docker.Port{Host: "127.0.0.1", Port: port, Container: monitorPort}
 	if !c.Exposed {

@@ -256,6 +256,14 @@ func (c *Client) once(ctx context.Context, method, path string, query url.Values
 	return c.do(r)
 }
 
+// userKey is the context key of the user of a request.
+type userKey struct{}
+
+// WithUser returns a context for requests in the name of a user, instead of the client's User.
+func WithUser(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, userKey{}, name)
+}
+
 func (c *Client) request(ctx context.Context, method, path string, query url.Values,
 	body []byte) (*http.Request, error) {
 	target := "http://master" + Root + path
@@ -269,8 +277,12 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if c.User != "" {
-		r.Header.Set("User", c.User)
+	user, named := ctx.Value(userKey{}).(string)
+	if !named {
+		user = c.User
+	}
+	if user != "" {
+		r.Header.Set("User", user)
 	}
 	if c.Attachment != "" {
 		r.Header.Set(AttachmentHeader, c.Attachment)

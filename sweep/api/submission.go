@@ -62,6 +62,12 @@ type Continuation struct {
 	KeepGoing bool `json:"keep_going,omitempty"`
 }
 
+// IsZero reports whether a sweep goes on with what it has.
+func (c Continuation) IsZero() bool {
+	return c.Revision == "" && c.Code == "" && c.Settings == nil && len(c.Secrets) == 0 &&
+		len(c.Environ) == 0 && !c.KeepGoing
+}
+
 // ResumeRequest is how a sweep goes on.
 type ResumeRequest struct {
 	Continuation

@@ -50,7 +50,7 @@ func (q *quarantine) ended(o *task.Outcome, now time.Time) bool {
 // runs notes what runs on probation: what is there for two heartbeats has proven that the host can
 // run something.
 func (q *quarantine) runs(b task.Busy) {
-	if q.proof == b {
+	if q.proof.Sweep == b.Sweep && q.proof.Index == b.Index && q.proof.Attempt == b.Attempt {
 		*q = quarantine{}
 		return
 	}

@@ -104,6 +104,13 @@ func (m *answers) remember(key string, a *answer) {
 	}
 }
 
+// forget forgets all answers: an action has changed what they are about.
+func (m *answers) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.memo)
+}
+
 // recovered calls f, and turns a panic into a fault: it would end the process, as several readers
 // wait for f.
 func recovered[T any](ctx context.Context, log *slog.Logger,

@@ -12,7 +12,7 @@ type Role int
 const (
 	Nobody   Role = iota
 	Viewer        // reads
-	Operator      // may act as well; no page offers actions yet
+	Operator      // acts, too: cancels, pauses, resumes, retries, drains
 )
 
 func (r Role) String() string { return [...]string{"nobody", "viewer", "operator"}[r] }

@@ -144,7 +144,7 @@ func (b *browser) visit(path string) {
 // enter logs in with a link, by its button.
 func (b *browser) enter() {
 	b.s.t.Helper()
-	link, err := monitor.Link(b.s.state(), b.s.url, monitor.Operator, time.Now())
+	link, err := monitor.Link(b.s.state(), b.s.url, monitor.Operator, "anna", time.Now())
 	b.s.must(err)
 	b.run(chromedp.Navigate(link))
 	b.s.until("the button has the focus",

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"strings"
@@ -49,8 +50,9 @@ func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 		way = linkForm
 	}
 	var role Role
+	var user string
 	if way == linkForm {
-		role = m.tokens.redeemLink(r.PostForm.Get(linkForm), m.o.Now())
+		role, user = m.tokens.redeemLink(r.PostForm.Get(linkForm), m.o.Now())
 		e.Wrong = "This link was used already, or is older than " + seconds(LinkLife) +
 			". Get a new one, or log in with the token."
 	} else {
@@ -64,8 +66,8 @@ func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 		return m.showLogin(w, r, http.StatusForbidden, e)
 	}
 	m.sessions.end(m.sessionID(r.Request))
-	m.setSessionID(w, m.sessions.begin(role))
-	m.o.Log.Info("login", "role", role.String(), "way", way, "from", r.RemoteAddr)
+	m.setSessionID(w, m.sessions.begin(role, cmp.Or(user, "monitor")))
+	m.o.Log.Info("login", "role", role.String(), "user", user, "way", way, "from", r.RemoteAddr)
 	m.redirect(w, e.Next)
 	return nil
 }

@@ -77,7 +77,7 @@ func TestWhereALoginLeads(t *testing.T) {
 func TestALinkWorksOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	link, err := monitor.Link(s.state(), s.url+"/", monitor.Operator, time.Now())
+	link, err := monitor.Link(s.state(), s.url+"/", monitor.Operator, "anna", time.Now())
 	s.must(err)
 	u, err := url.Parse(link)
 	s.must(err)
@@ -108,7 +108,7 @@ func TestALinkWorksOnce(t *testing.T) {
 func TestALinkEnds(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	link, err := monitor.Link(s.state(), s.url, monitor.Operator,
+	link, err := monitor.Link(s.state(), s.url, monitor.Operator, "anna",
 		time.Now().Add(-monitor.LinkLife-time.Second))
 	s.must(err)
 	u, err := url.Parse(link)
@@ -125,11 +125,11 @@ func TestALinkEnds(t *testing.T) {
 	}
 	for _, base := range []string{"", "127.0.0.1:5555", "ftp://x/", "http://x/?a=b",
 		"http://u:p@x/"} {
-		if link, err := monitor.Link(s.state(), base, monitor.Viewer, time.Now()); err == nil {
+		if link, err := monitor.Link(s.state(), base, monitor.Viewer, "anna", time.Now()); err == nil {
 			t.Errorf("%q gives %s", base, link)
 		}
 	}
-	if _, err := monitor.Link(t.TempDir(), s.url, monitor.Viewer, time.Now()); err == nil ||
+	if _, err := monitor.Link(t.TempDir(), s.url, monitor.Viewer, "anna", time.Now()); err == nil ||
 		!strings.Contains(err.Error(), "is not the state folder") {
 		t.Errorf("%v", err)
 	}

@@ -25,13 +25,14 @@ const linkFolder = "links"
 // loginLink is the content of a link's file.
 type loginLink struct {
 	Role    Role      `json:"role"`
+	User    string    `json:"user,omitempty"`
 	Expires time.Time `json:"expires"`
 }
 
 // Link makes a login link for the monitor with a state folder, which need not run yet: it works
 // once, for LinkLife. Base is the monitor's address as the browser has it, with its prefix:
-// "http://127.0.0.1:5555/".
-func Link(state, base string, role Role, now time.Time) (string, error) {
+// "http://127.0.0.1:5555/". User is who logs in, for the audit; "": it is not known.
+func Link(state, base string, role Role, user string, now time.Time) (string, error) {
 	at, err := checkLink(state, base)
 	if err != nil {
 		return "", err
@@ -40,7 +41,7 @@ func Link(state, base string, role Role, now time.Time) (string, error) {
 		return "", err
 	}
 	code := rand.Text()
-	text, err := json.Marshal(loginLink{role, now.Add(LinkLife).UTC()})
+	text, err := json.Marshal(loginLink{role, user, now.Add(LinkLife).UTC()})
 	if err != nil {
 		return "", err
 	}
@@ -90,21 +91,21 @@ func removeUnused(folder string, now time.Time) error {
 	return nil
 }
 
-// redeemLink uses up the code of a link, and returns its role; Nobody if the link is invalid, used
-// or expired.
-func (k tokens) redeemLink(code string, now time.Time) Role {
+// redeemLink uses up the code of a link, and returns its role and user; Nobody if the link is
+// invalid, used or expired.
+func (k tokens) redeemLink(code string, now time.Time) (role Role, user string) {
 	if !codeShape.MatchString(code) {
-		return Nobody
+		return Nobody, ""
 	}
 	path := linkFile(k.state, code)
 	text, err := os.ReadFile(path)
 	if err != nil || os.Remove(path) != nil {
-		return Nobody
+		return Nobody, ""
 	}
 	var l loginLink
 	if json.Unmarshal(text, &l) != nil || now.After(l.Expires) ||
 		l.Role != Viewer && l.Role != Operator {
-		return Nobody
+		return Nobody, ""
 	}
-	return l.Role
+	return l.Role, l.User
 }

@@ -11,7 +11,7 @@ import (
 // fill makes a path of a route's.
 func fill(path string) string {
 	return strings.NewReplacer("{sweep}", "train-1", "{index}", "0", "{name}", "monitor.css", "{$}",
-		"").Replace(path)
+		"", "{worker}", "w1", "{action}", "bananas").Replace(path)
 }
 
 // status reads the beginning of an answer only: a live stream has no end.
@@ -56,13 +56,20 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 					!strings.HasPrefix(h.Get("Location"), "/login?next=")):
 				t.Errorf("nobody: %d %s", status, h.Get("Location"))
 			}
-			for _, v := range []*visitor{viewer, s.enter(monitor.Operator)} {
+			operator := s.enter(monitor.Operator)
+			for _, v := range []*visitor{viewer, operator} {
 				if r.Method != http.MethodGet || path == "/" || path == "/login" {
 					continue
 				}
 				want := http.StatusOK
 				if strings.HasSuffix(path, "/output") { // of a task that has not begun
 					want = http.StatusNotFound
+				}
+				switch {
+				case r.Needs == monitor.Operator && v == operator: // there is no such action
+					want = http.StatusNotFound
+				case r.Needs == monitor.Operator:
+					want = http.StatusForbidden
 				}
 				if status, _ := v.status(r.Method, path); status != want {
 					t.Errorf("who is logged in: %d", status)

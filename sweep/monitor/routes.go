@@ -56,6 +56,7 @@ func routes() []route {
 		{http.MethodGet, "/{$}", Viewer, (*Monitor).home},
 		{http.MethodGet, "/sweeps/{sweep}/tasks/{index}/output", Viewer, (*Monitor).output},
 	}
+	all = append(all, actionRoutes()...)
 	for _, p := range pages {
 		all = append(all,
 			route{http.MethodGet, p.path, Viewer,

@@ -22,6 +22,7 @@ const (
 // session is a logged-in user.
 type session struct {
 	role Role
+	user string // in the audit
 	// streams that it reads; the hub's mutex guards it
 	readers int
 
@@ -39,13 +40,13 @@ func newSessions(now func() time.Time) *sessions {
 	return &sessions{now: now, all: map[[sha256.Size]byte]*session{}}
 }
 
-// begin makes a session; the id is for the cookie.
-func (s *sessions) begin(role Role) (id string) {
+// begin makes a session of a user, who is named in the audit; the id is for the cookie.
+func (s *sessions) begin(role Role, user string) (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(role)
 	id = rand.Text()
-	s.all[sha256.Sum256([]byte(id))] = &session{role: role, since: s.now(), seen: s.now()}
+	s.all[sha256.Sum256([]byte(id))] = &session{role: role, user: user, since: s.now(), seen: s.now()}
 	return id
 }
 

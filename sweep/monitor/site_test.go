@@ -134,7 +134,7 @@ func newSite(t *testing.T, change ...func(*monitor.Options)) *site {
 }
 
 func (s *site) socket() string     { return filepath.Join(s.folder, "api.sock") }
-func (s *site) readSocket() string { return filepath.Join(s.folder, "read.sock") }
+func (s *site) readSocket() string { return filepath.Join(s.folder, "monitor.sock") }
 func (s *site) state() string      { return filepath.Join(s.folder, "monitor") }
 
 // clock returns the monitor's.
@@ -170,7 +170,7 @@ func (s *site) start() {
 		Program: "1.2"})
 	l, err := server.Listen(s.socket())
 	s.must(err)
-	reading, err := server.ListenReadOnly(s.readSocket())
+	reading, err := server.ListenForMonitor(s.readSocket())
 	s.must(err)
 	serving, stopServing := context.WithCancel(context.Background())
 	running, stopRunning := context.WithCancel(context.Background())

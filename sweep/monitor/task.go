@@ -21,7 +21,8 @@ const refreshOutput = time.Second
 type taskView struct {
 	ID, Sweep, SweepURL string
 	Index               int64
-	Prev, Next          *tab // the tasks before and after it in the sweep; nil: none
+	Actions             []button // of operators
+	Prev, Next          *tab     // the tasks before and after it in the sweep; nil: none
 	State               string
 	Why                 string // it failed, or waits
 	Alike               *alikeLine
@@ -85,6 +86,7 @@ func (m *Monitor) loadTask(r *request) (*content, error) {
 		Parameters: parametersOf(row.Parameters), Metrics: metricsOf(row.Metrics)}
 	v.HasGPUs = slices.ContainsFunc(v.Attempts, func(a attemptLine) bool { return a.GPUs != "" })
 	v.Prev, v.Next = m.siblings(s.value, id)
+	v.Actions = m.taskButtons(r, id, row.State)
 	if v.Output, err = m.outputOf(r, t.value, id, running); err != nil {
 		return nil, err
 	}

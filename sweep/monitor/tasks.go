@@ -19,6 +19,7 @@ import (
 type tasksView struct {
 	Path    string
 	Sweep   *sweepLine    // nil: of all
+	Actions []button      // of operators, with the sweep
 	Best    *bestLine     // nil: no task has a rank, or of all sweeps
 	Failed  *failuresView // nil: nothing failed, or of all sweeps
 	Effects *effectsView  // nil: there is nothing to compare, or of all sweeps
@@ -92,6 +93,7 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 	}
 	line, v := m.line(s.value.Summary, s.asOf), p.value
 	v.Sweep, v.Best = &line, m.best(s.value, first)
+	v.Actions = m.sweepButtons(r, s.value.Summary)
 	c := m.warned(r, &content{title: line.ID, asOf: p.asOf})
 	if failedTasks(s.value.Summary) > 0 {
 		f, err := m.askFailures(r.Context(), s.value, version)

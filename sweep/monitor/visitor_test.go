@@ -72,7 +72,7 @@ func (v *visitor) post(path string, form url.Values) page {
 func (s *site) enter(role monitor.Role) *visitor {
 	s.t.Helper()
 	v := s.visitor()
-	link, err := monitor.Link(s.state(), s.url, role, s.clock())
+	link, err := monitor.Link(s.state(), s.url, role, "anna", s.clock())
 	s.must(err)
 	u, err := url.Parse(link)
 	s.must(err)

@@ -17,7 +17,8 @@ const attemptsShown = 12
 // workersView is all workers, by name.
 type workersView struct {
 	Workers     []workerLine
-	Busy, Slots int // of the workers that are not away
+	CanAct      bool // some have actions
+	Busy, Slots int  // of the workers that are not away
 	Up          int
 	GPUs        []gpuLine // of the workers that are not away
 	GPUsLeft    int64     // those that are not among them
@@ -27,6 +28,7 @@ type workersView struct {
 // workerLine is a worker in words.
 type workerLine struct {
 	Name, Host, Version string
+	Actions             []button
 	Anchor              string
 	State, Reason       string
 	Slots               int
@@ -56,7 +58,9 @@ func (m *Monitor) loadWorkers(r *request) (*content, error) {
 	}
 	var v workersView
 	for _, w := range all.value {
-		v.Workers = append(v.Workers, m.worker(w, all.asOf))
+		line := m.worker(w, all.asOf)
+		line.Actions = m.workerButtons(r, w)
+		v.Workers, v.CanAct = append(v.Workers, line), v.CanAct || len(line.Actions) > 0
 		if w.State != core.WorkerAway {
 			v.Up, v.Busy, v.Slots = v.Up+1, v.Busy+len(w.Running), v.Slots+w.Slots
 		}

@@ -243,6 +243,7 @@ type Busy struct {
 	Attempt int       `json:"attempt"`
 	Slot    int       `json:"slot"`
 	Started time.Time `json:"started"`
+	GPUs    []string  `json:"gpus,omitempty"` // UUIDs of those that it has
 }
 
 // Load is how busy a worker's host is. What is not known is 0.

@@ -58,7 +58,8 @@ func (w *Worker) runSlot(ctx context.Context, n int) {
 // runningAttempt is an attempt in a slot.
 type runningAttempt struct {
 	slot    int
-	takes   int // slots
+	takes   int      // slots
+	gpus    []string // UUIDs
 	cancel  context.CancelCauseFunc
 	started *task.Event // nil until its program runs
 	idle    task.Idle
@@ -98,8 +99,11 @@ func (s *scheduler) take(ctx context.Context, slot int) (i item, attempt context
 	}
 	attempt, cancel := context.WithCancelCause(ctx)
 	takes := s.takes(i)
-	s.running[i.key()] = &runningAttempt{slot: slot, takes: takes, cancel: cancel,
-		idle: i.job.recipe.Idle}
+	r := &runningAttempt{slot: slot, takes: takes, cancel: cancel, idle: i.job.recipe.Idle}
+	for _, d := range i.gpus.Devices {
+		r.gpus = append(r.gpus, d.UUID)
+	}
+	s.running[i.key()] = r
 	s.usedSlots += takes
 	if i.reserved {
 		s.reserved--
@@ -272,7 +276,8 @@ func (s *scheduler) describe(h *task.Heartbeat) {
 	h.Lacks = slices.Sorted(maps.Keys(s.lacking))
 	h.Refuses, h.Needs = cmp.Or(s.rejectReason, s.noSpaceReason), s.missingSecrets()
 	for k, r := range s.running {
-		busy := task.Busy{Sweep: k.sweep, Index: k.index, Attempt: k.number, Slot: r.slot}
+		busy := task.Busy{Sweep: k.sweep, Index: k.index, Attempt: k.number, Slot: r.slot,
+			GPUs: r.gpus}
 		if r.started != nil {
 			busy.Started = r.started.Time
 		}

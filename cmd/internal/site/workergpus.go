@@ -22,9 +22,9 @@ func GPUs(w core.Worker) string {
 }
 
 // WorkerGPUs returns a table of a worker's GPUs: the memory and time in use on each, by any
-// program, and the share that tasks have been given.
+// program, the share that tasks have been given, and the running tasks that have it.
 func WorkerGPUs(w core.Worker) *cli.Table {
-	t := cli.NewTable("GPU", "GIVEN", "MEMORY", "USE", "NAME")
+	t := cli.NewTable("GPU", "UUID", "GIVEN", "MEMORY", "USE", "TASKS", "NAME")
 	for _, g := range w.GPUs[:min(len(w.GPUs), task.MaxShownGPUs)] {
 		memory, use, name := "", known(g.Utilization, "%"), human.Truncate(g.Name)
 		if g.Memory > 0 {
@@ -36,12 +36,23 @@ func WorkerGPUs(w core.Worker) *cli.Table {
 		if g.Split { // how full and busy parts are drivers do not tell
 			use, name = "", "part of "+name
 		}
-		t.Add(human.GPU(g.UUID), human.Share(g.Given), memory, use, name)
+		t.Add(cli.Visible(g.Index), human.GPU(g.UUID), human.Share(g.Given), memory, use,
+			human.ListFirst(tasksOn(w, g.UUID)), name)
 	}
 	if more := len(w.GPUs) - task.MaxShownGPUs; more > 0 {
 		t.Add(fmt.Sprintf("%d more", more))
 	}
 	return t
+}
+
+// tasksOn returns the running tasks of a worker that have a GPU.
+func tasksOn(w core.Worker, uuid string) (ids []string) {
+	for _, b := range w.Running {
+		if slices.Contains(b.GPUs, uuid) {
+			ids = append(ids, task.ID{Sweep: b.Sweep, Index: b.Index}.String())
+		}
+	}
+	return ids
 }
 
 // GPUsKept returns which GPUs a worker gives to no task now, and why, or why it cannot list them,

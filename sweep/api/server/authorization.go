@@ -13,7 +13,7 @@ import (
 
 // access is what the connections of a listener may do.
 type access struct {
-	readOnly  bool // only reads are allowed
+	steering  bool // only reads, and routes that steer, are allowed
 	ownerOnly bool // only the owner of the process and root are allowed
 }
 
@@ -24,20 +24,32 @@ type accessKey struct{}
 func withAccess(ctx context.Context, l net.Listener) context.Context {
 	var a access
 	if l, ok := l.(*listener); ok {
-		a = access{l.readOnly, true}
+		a = access{l.steering, true}
 	}
 	return context.WithValue(ctx, accessKey{}, a)
 }
 
 // checkAccess refuses a request for a route that its socket does not serve.
 func checkAccess(ctx context.Context, r route) error {
-	if a, _ := ctx.Value(accessKey{}).(access); a.readOnly && r.writes() {
-		return &api.Error{Status: http.StatusForbidden,
-			Text:   "this socket of the master is read-only",
-			Remedy: "use its other socket"}
+	if a, _ := ctx.Value(accessKey{}).(access); a.steering && r.writes() && !r.steers {
+		return errNotHere
 	}
 	return nil
 }
+
+// checkSteering refuses a sweep to go on with anything but its own at a socket for steering: who
+// takes over the monitor can stop or repeat work, and never run new code.
+func checkSteering(ctx context.Context, c api.Continuation) error {
+	c.KeepGoing = false
+	if a, _ := ctx.Value(accessKey{}).(access); a.steering && !c.IsZero() {
+		return errNotHere
+	}
+	return nil
+}
+
+var errNotHere = &api.Error{Status: http.StatusForbidden,
+	Text:   "this socket of the master is for the monitor, and runs no new code",
+	Remedy: "use its other socket"}
 
 // peerKey is the context key of the peer of a connection.
 type peerKey struct{}

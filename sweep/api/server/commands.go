@@ -151,6 +151,9 @@ func readResume(r *http.Request) (g api.ResumeRequest, follow api.Detail, err er
 	if slices.ContainsFunc(g.Indexes, func(i int64) bool { return i < 0 }) {
 		return g, "", api.Wrong("indexes", "an index is negative")
 	}
+	if err := checkSteering(r.Context(), g.Continuation); err != nil {
+		return g, "", err
+	}
 	if err := checkContinuation(g.Continuation); err != nil {
 		return g, "", err
 	}

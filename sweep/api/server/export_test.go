@@ -29,13 +29,15 @@ type Route struct {
 	Query        []string
 	Body, Answer any
 	Asks         bool
+	Steers       bool
 }
 
 // Routes are all of them.
 func Routes() (all []Route) {
 	for _, r := range routes {
 		all = append(all,
-			Route{r.method, r.path, r.query, r.body, r.answer, r.asks || r.method == "GET"})
+			Route{r.method, r.path, r.query, r.body, r.answer,
+				r.asks || r.method == "GET", r.steers})
 	}
 	return all
 }

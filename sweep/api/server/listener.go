@@ -18,7 +18,7 @@ import (
 // are stay. Closing it removes the socket.
 type listener struct {
 	path     string
-	readOnly bool // only questions are answered here
+	steering bool // only questions are answered here, and sweeps and workers steered
 
 	mu     sync.Mutex
 	now    *net.UnixListener
@@ -179,15 +179,14 @@ func privateFolder(dir string) (path string, err error) {
 	return path, err
 }
 
-// ListenReadOnly opens a socket as Listen does, through which a server only answers questions:
-// routes that read, and those that the table of routes marks as asking. It is for programs that
-// show things, such as the monitor.
-func ListenReadOnly(path string) (net.Listener, error) {
+// ListenForMonitor opens a socket as Listen does, for the monitor: through it a server only serves
+// routes that read, and those that the table of routes marks as asking or steering.
+func ListenForMonitor(path string) (net.Listener, error) {
 	l, err := Listen(path)
 	if err != nil {
 		return nil, err
 	}
-	l.(*listener).readOnly = true
+	l.(*listener).steering = true
 	return l, nil
 }
 

@@ -46,17 +46,17 @@ var routes = []route{
 	{method: "POST", path: "/sweeps/{sweep}/size", asks: true, body: api.PrunedTasks{},
 		answer: api.OutputSize{}, do: (*Server).size},
 	{method: "GET", path: "/removals", answer: api.RemovalList{}, do: (*Server).listRemovals},
-	{method: "POST", path: "/sweeps/{sweep}/cancel", action: "cancel", answer: core.Summary{},
+	{method: "POST", path: "/sweeps/{sweep}/cancel", steers: true, action: "cancel", answer: core.Summary{},
 		do: (*Server).cancel},
-	{method: "POST", path: "/sweeps/{sweep}/pause", action: "pause", query: []string{"stop"},
+	{method: "POST", path: "/sweeps/{sweep}/pause", steers: true, action: "pause", query: []string{"stop"},
 		answer: core.Summary{}, do: (*Server).pause},
-	{method: "POST", path: "/sweeps/{sweep}/resume", action: "resume", query: followParameter,
+	{method: "POST", path: "/sweeps/{sweep}/resume", steers: true, action: "resume", query: followParameter,
 		body: api.ResumeRequest{}, answer: core.Summary{}, do: (*Server).resume},
-	{method: "POST", path: "/sweeps/{sweep}/retry", action: "retry", query: followParameter,
+	{method: "POST", path: "/sweeps/{sweep}/retry", steers: true, action: "retry", query: followParameter,
 		body: api.ResumeRequest{}, answer: core.Summary{}, do: (*Server).retry},
 	{method: "POST", path: "/sweeps/{sweep}/extend", action: "extend", query: followParameter,
 		body: api.Extension{}, answer: core.Summary{}, do: (*Server).extend},
-	{method: "POST", path: "/sweeps/{sweep}/priority", action: "priority", query: []string{"n"},
+	{method: "POST", path: "/sweeps/{sweep}/priority", steers: true, action: "priority", query: []string{"n"},
 		answer: core.Summary{}, do: (*Server).prioritize},
 	{method: "POST", path: "/sweeps/{sweep}/reread", action: "reread", body: api.Reread{},
 		answer: core.Summary{}, do: (*Server).reread},
@@ -78,20 +78,20 @@ var routes = []route{
 		answer: api.Page{}, do: (*Server).listTasks},
 	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}", answer: api.Task{},
 		do: (*Server).showTask},
-	{method: "POST", path: "/sweeps/{sweep}/tasks/{index}/cancel", action: "cancel",
+	{method: "POST", path: "/sweeps/{sweep}/tasks/{index}/cancel", steers: true, action: "cancel",
 		answer: core.Summary{}, do: (*Server).cancelTask},
 	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}/output",
 		query: []string{"attempt", "stream", "offset", "tail", "file", "follow"},
 		do:    (*Server).output},
 
 	{method: "GET", path: "/workers", answer: api.WorkerList{}, do: (*Server).listWorkers},
-	{method: "POST", path: "/workers/{worker}/drain", action: "drain", query: []string{"for"},
+	{method: "POST", path: "/workers/{worker}/drain", steers: true, action: "drain", query: []string{"for"},
 		answer: core.Worker{}, do: (*Server).drain},
-	{method: "POST", path: "/workers/{worker}/resume", action: "resume", query: []string{"for"},
+	{method: "POST", path: "/workers/{worker}/resume", steers: true, action: "resume", query: []string{"for"},
 		answer: core.Worker{}, do: (*Server).undrain},
-	{method: "POST", path: "/workers/{worker}/slots", action: "slots", query: []string{"n"},
+	{method: "POST", path: "/workers/{worker}/slots", steers: true, action: "slots", query: []string{"n"},
 		answer: core.Worker{}, do: (*Server).resize},
-	{method: "POST", path: "/workers/{worker}/restart", action: "restart",
+	{method: "POST", path: "/workers/{worker}/restart", steers: true, action: "restart",
 		query: []string{"now"}, answer: core.Worker{}, do: (*Server).restart},
 	{method: "DELETE", path: "/workers/{worker}", action: "forget",
 		status: http.StatusNoContent, do: (*Server).forget},
@@ -107,6 +107,7 @@ type route struct {
 	// JSON
 	answer any
 	asks   bool   // it is a question, whatever its method
+	steers bool   // it stops or repeats work, and can run no new code
 	action string // of a write: what it is called in the audit
 	status int    // of an answer; 0: 200
 	// do returns the JSON of an answer; nil: there is none, or do has written it

@@ -79,7 +79,7 @@ func newSite(t *testing.T) *site {
 
 func (s *site) socket() string { return filepath.Join(s.folder, "api.sock") }
 
-func (s *site) readSocket() string { return filepath.Join(s.folder, "read.sock") }
+func (s *site) readSocket() string { return filepath.Join(s.folder, "monitor.sock") }
 
 // start runs master and API.
 func (s *site) start() {
@@ -96,7 +96,7 @@ func (s *site) start() {
 		Revisions: "/revisions", Program: "1.2", Log: log})
 	l, err := server.Listen(s.socket())
 	s.must(err)
-	reading, err := server.ListenReadOnly(s.readSocket())
+	reading, err := server.ListenForMonitor(s.readSocket())
 	s.must(err)
 	serving, stopServing := context.WithCancel(context.Background())
 	running, stopRunning := context.WithCancel(context.Background())

@@ -13,9 +13,9 @@ import (
 	"mlframework/sweep/api/server"
 )
 
-// Every route that may change something is refused at the read-only socket, before anything is done
-// or recorded; every other one is answered there.
-func TestReadOnlySocket(t *testing.T) {
+// The monitor's socket serves routes that read or steer. Every other one is refused there before
+// anything is done or recorded, and a sweep cannot go on with other code.
+func TestMonitorSocket(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	id := s.submit(1)
@@ -27,6 +27,9 @@ func TestReadOnlySocket(t *testing.T) {
 	s.must(err)
 	names := strings.NewReplacer("{sweep}", id, "{index}", "0", "{worker}", "w1")
 	for _, r := range server.Routes() {
+		if r.Steers {
+			continue
+		}
 		request, err := http.NewRequestWithContext(t.Context(), r.Method,
 			"http://master/v1"+names.Replace(r.Path), http.NoBody)
 		s.must(err)
@@ -44,15 +47,31 @@ func TestReadOnlySocket(t *testing.T) {
 	}
 	client := api.Dial(s.readSocket())
 	defer client.Close()
+	client.User = "anna"
+	refused := func(what string, err error) {
+		if e, ok := errors.AsType[*api.Error](err); !ok || e.Status != http.StatusForbidden {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err = client.Resume(t.Context(), id,
+		api.ResumeRequest{Continuation: api.Continuation{Revision: "other"}}, "")
+	refused("another revision", err)
+	client.Environ = api.Environ{"LD_PRELOAD=evil.so"}
+	_, err = client.Retry(t.Context(), id, api.ResumeRequest{}, "")
+	refused("another environment", err)
+	client.Environ = nil
 	_, err = client.Cancel(t.Context(), id)
-	if e, ok := errors.AsType[*api.Error](err); !ok ||
-		e.Error() != "this socket of the master is read-only; use its other socket" {
-		t.Errorf("a cancel: %v", err)
+	s.must(err)
+	after, err = s.client.Audit(t.Context(), api.AuditQuery{})
+	s.must(err)
+	if text := strings.Join(done(after.Actions), "\n"); !strings.Contains(text,
+		"anna cancel sweep "+id+" done") {
+		t.Errorf("the record has %s", text)
 	}
 }
 
-// A read-only socket that was removed is made again as one.
-func TestReadOnlySocketThatWasRemoved(t *testing.T) {
+// A socket for the monitor that was removed is made again as one.
+func TestMonitorSocketThatWasRemoved(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	id := s.submit(1)
@@ -63,8 +82,8 @@ func TestReadOnlySocketThatWasRemoved(t *testing.T) {
 		_, err := client.Health(t.Context())
 		return err == nil
 	})
-	_, err := client.Cancel(t.Context(), id)
+	err := client.Remove(t.Context(), id)
 	if e, ok := errors.AsType[*api.Error](err); !ok || e.Status != http.StatusForbidden {
-		t.Errorf("a cancel: %v", err)
+		t.Errorf("rm: %v", err)
 	}
 }

@@ -1,0 +1,332 @@
+package monitor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/human"
+	"mlframework/sweep/task"
+)
+
+// action is something that operators do with a sweep, a task or a worker. Each has a page that says
+// what it does, and asks.
+type action struct {
+	name  string // in the URL
+	label string // on buttons
+	do    func(ctx context.Context, m *api.Client, o object) error
+}
+
+// object is what is acted on.
+type object struct {
+	sweep  string
+	index  int64 // of a task
+	worker string
+}
+
+// What operators do. The master's socket for the monitor allows no more: nothing that runs new code.
+var (
+	sweepActions = []action{
+		{"pause", "Pause", func(ctx context.Context, m *api.Client, o object) error {
+			_, err := m.Pause(ctx, o.sweep, false)
+			return err
+		}},
+		{"resume", "Resume", func(ctx context.Context, m *api.Client, o object) error {
+			_, err := m.Resume(ctx, o.sweep,
+				api.ResumeRequest{Continuation: api.Continuation{KeepGoing: true}}, "")
+			return err
+		}},
+		{"retry", "Retry failed", func(ctx context.Context, m *api.Client, o object) error {
+			_, err := m.Retry(ctx, o.sweep, api.ResumeRequest{}, "")
+			return err
+		}},
+		{"cancel", "Cancel", func(ctx context.Context, m *api.Client, o object) error {
+			_, err := m.Cancel(ctx, o.sweep)
+			return err
+		}},
+	}
+	taskActions = []action{
+		{"retry", "Run again", func(ctx context.Context, m *api.Client, o object) error {
+			_, err := m.Retry(ctx, o.sweep, api.ResumeRequest{Indexes: []int64{o.index}}, "")
+			return err
+		}},
+		{"cancel", "Cancel", func(ctx context.Context, m *api.Client, o object) error {
+			_, err := m.CancelTask(ctx, o.sweep, o.index)
+			return err
+		}},
+	}
+	workerActions = []action{
+		{"drain", "Drain", func(ctx context.Context, m *api.Client, o object) error {
+			_, err := m.Drain(ctx, o.worker, false)
+			return err
+		}},
+		{"resume", "Resume", func(ctx context.Context, m *api.Client, o object) error {
+			_, err := m.Drain(ctx, o.worker, true)
+			return err
+		}},
+	}
+)
+
+// button leads to the page of an action.
+type button struct{ Label, URL string }
+
+// confirmation is the page of an action.
+type confirmation struct {
+	Question string
+	Effect   string // what it does, in sentences
+	Command  string // that does the same
+	Label    string // of the button
+	Count    int64  // of the tasks that it is about, as the page says it
+	Changed  bool   // that number was another one when it was confirmed
+	Back     string // URL
+}
+
+// actionNamed returns an action by its name.
+func actionNamed(all []action, name string) (action, bool) {
+	for _, a := range all {
+		if a.name == name {
+			return a, true
+		}
+	}
+	return action{}, false
+}
+
+// sweepButtons returns what an operator can do with a sweep now.
+func (m *Monitor) sweepButtons(r *request, s core.Summary) (all []button) {
+	for _, a := range sweepActions {
+		if r.role() >= Operator && sweepCan(s, a.name) {
+			all = append(all, button{a.label, m.sweepURL(s.ID) + "/" + a.name})
+		}
+	}
+	return all
+}
+
+// sweepCan reports whether an action is possible for a sweep as it stands.
+func sweepCan(s core.Summary, action string) bool {
+	switch action {
+	case "pause":
+		return s.State == core.Open
+	case "resume":
+		return s.State == core.Paused
+	case "retry":
+		return failedTasks(s)+s.Counts[task.Cancelled.String()] > 0
+	}
+	return s.State == core.Open || s.State == core.Paused
+}
+
+// taskButtons returns what an operator can do with a task now.
+func (m *Monitor) taskButtons(r *request, id task.ID, row string) (all []button) {
+	state, err := task.ParseState(row)
+	if r.role() < Operator || err != nil {
+		return nil
+	}
+	for _, a := range taskActions {
+		if taskCan(state, a.name) {
+			all = append(all, button{a.label, m.taskURL(id.Sweep, id.Index) + "/" + a.name})
+		}
+	}
+	return all
+}
+
+func taskCan(s task.State, action string) bool {
+	if action == "retry" {
+		return s.Terminal() && s != task.Succeeded
+	}
+	return !s.Terminal()
+}
+
+// workerButtons returns what an operator can do with a worker now.
+func (m *Monitor) workerButtons(r *request, w core.Worker) (all []button) {
+	for _, a := range workerActions {
+		if r.role() >= Operator && (w.State == core.WorkerDraining) == (a.name == "resume") {
+			all = append(all, button{a.label,
+				m.o.Prefix + "/workers/" + url.PathEscape(w.Name) + "/" + a.name})
+		}
+	}
+	return all
+}
+
+// actionRoutes are the pages of actions, and what they send.
+func actionRoutes() (all []route) {
+	for _, one := range []struct {
+		path string
+		read func(*Monitor, *request) (action, object, confirmation, error)
+	}{
+		{"/sweeps/{sweep}/{action}", (*Monitor).confirmSweep},
+		{"/sweeps/{sweep}/tasks/{index}/{action}", (*Monitor).confirmTask},
+		{"/workers/{worker}/{action}", (*Monitor).confirmWorker},
+	} {
+		all = append(all,
+			route{http.MethodGet, one.path, Operator,
+				func(m *Monitor, w http.ResponseWriter, r *request) error {
+					_, _, c, err := one.read(m, r)
+					if err != nil {
+						return err
+					}
+					return m.confirm(w, r, c)
+				}},
+			route{http.MethodPost, one.path, Operator,
+				func(m *Monitor, w http.ResponseWriter, r *request) error {
+					a, o, c, err := one.read(m, r)
+					if err != nil {
+						return err
+					}
+					return m.act(w, r, a, o, c)
+				}})
+	}
+	return all
+}
+
+// confirm shows the page of an action.
+func (m *Monitor) confirm(w http.ResponseWriter, r *request, c confirmation) error {
+	return m.render(w, r, http.StatusOK, "confirm", frame{Title: c.Question, View: c,
+		At: m.o.Now()})
+}
+
+// act does what was confirmed, and leads back to the page of its object. If it would be about
+// another number of tasks than was confirmed, it asks again.
+func (m *Monitor) act(w http.ResponseWriter, r *request, a action, o object,
+	c confirmation) error {
+	if r.PostForm.Get("count") != strconv.FormatInt(c.Count, 10) {
+		c.Changed = true
+		return m.confirm(w, r, c)
+	}
+	ctx, stop := context.WithTimeout(api.WithUser(r.Context(), r.session.user), queryTimeout)
+	defer stop()
+	if err := a.do(ctx, m.o.Master, o); err != nil {
+		return err
+	}
+	m.answers.forget()
+	m.o.Log.Info("action", "action", a.name, "on", r.URL.Path, "user", r.session.user,
+		"from", r.RemoteAddr)
+	w.Header().Set("Location", c.Back)
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+var errNoSuchAction = &fault{status: http.StatusNotFound, Text: "There is no such page."}
+
+// confirmSweep says what an action does with a sweep.
+func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, err error) {
+	a, found := actionNamed(sweepActions, r.PathValue("action"))
+	if !found {
+		return a, o, c, errNoSuchAction
+	}
+	s, err := m.o.Master.Sweep(r.Context(), r.PathValue("sweep"), false)
+	if err != nil {
+		return a, o, c, err
+	}
+	if !sweepCan(s.Summary, a.name) {
+		return a, o, c, &fault{status: http.StatusConflict,
+			Text:   fmt.Sprintf("%s is %s: there is nothing to %s.", s.ID, s.State, a.name),
+			Remedy: "Go back to see how it stands."}
+	}
+	o.sweep = s.ID
+	n := s.Counts
+	running := n[task.Running.String()]
+	waiting := n[task.Pending.String()] + n[task.Queued.String()] + n[task.Claimed.String()]
+	c = confirmation{Back: m.sweepURL(s.ID), Label: a.label,
+		Command: "run-tasks " + a.name + " " + s.ID}
+	name := human.Visible(s.ID)
+	switch a.name {
+	case "pause":
+		c.Question = "Pause " + name + "?"
+		c.Effect = fmt.Sprintf("None of its %s that wait start until it is resumed. %s to the end.",
+			human.Plural(waiting, "task"), runningTasks(running, "goes on", "go on"))
+	case "resume":
+		c.Question = "Resume " + name + "?"
+		c.Command += " --keep-going"
+		c.Effect = fmt.Sprintf("%s, with the code of the sweep.", startTasks(waiting))
+	case "retry":
+		c.Count = failedTasks(s.Summary) + n[task.Cancelled.String()]
+		c.Question = fmt.Sprintf("Run %s of %s again?",
+			human.Plural(c.Count, "failed or cancelled task"), name)
+		c.Effect = "They run with the code of the sweep, in the folders of their earlier attempts."
+	case "cancel":
+		c.Question = "Cancel " + name + "?"
+		c.Effect = fmt.Sprintf("%s. %s never run. Results and outputs stay.",
+			runningTasks(running, "is stopped", "are stopped"),
+			human.Plural(waiting, "waiting task"))
+	}
+	return a, o, c, nil
+}
+
+func runningTasks(n int64, one, more string) string {
+	if n == 0 {
+		return "No task of it runs"
+	}
+	return human.Plural(n, "running task") + " " + human.Pick(int(n), one, more)
+}
+
+func startTasks(n int64) string {
+	return human.Plural(n, "task") + " that " + human.Pick(int(n), "waits starts", "wait start")
+}
+
+// confirmTask says what an action does with a task.
+func (m *Monitor) confirmTask(r *request) (a action, o object, c confirmation, err error) {
+	a, found := actionNamed(taskActions, r.PathValue("action"))
+	id, wrong := taskOf(r)
+	if !found || wrong != nil {
+		return a, o, c, errNoSuchAction
+	}
+	t, err := m.o.Master.Task(r.Context(), id.Sweep, id.Index)
+	if err != nil {
+		return a, o, c, err
+	}
+	state, err := task.ParseState(t.Row.State)
+	if err != nil {
+		return a, o, c, err
+	}
+	if !taskCan(state, a.name) {
+		return a, o, c, &fault{status: http.StatusConflict,
+			Text:   fmt.Sprintf("%s is %s: there is nothing to do.", t.Row.ID, t.Row.State),
+			Remedy: "Go back to see how it stands."}
+	}
+	o.sweep, o.index = id.Sweep, id.Index
+	name := human.Visible(t.Row.ID)
+	c = confirmation{Back: m.taskURL(id.Sweep, id.Index), Label: a.label, Count: 1,
+		Question: "Run " + name + " again?", Command: "run-tasks " + a.name + " " + t.Row.ID,
+		Effect: "It runs with the code of the sweep, in the folder of its earlier attempts."}
+	if a.name == "cancel" {
+		c.Question, c.Effect = "Cancel "+name+"?", "It never runs."
+		if state == task.Running {
+			c.Effect = "Its program is stopped. What it has printed and written stays."
+		}
+	}
+	return a, o, c, nil
+}
+
+// confirmWorker says what an action does with a worker.
+func (m *Monitor) confirmWorker(r *request) (a action, o object, c confirmation, err error) {
+	a, found := actionNamed(workerActions, r.PathValue("action"))
+	if !found {
+		return a, o, c, errNoSuchAction
+	}
+	all, err := m.o.Master.Workers(r.Context())
+	if err != nil {
+		return a, o, c, err
+	}
+	for _, w := range all {
+		if w.Name != r.PathValue("worker") {
+			continue
+		}
+		o.worker = w.Name
+		name := human.Visible(w.Name)
+		c = confirmation{Back: m.o.Prefix + "/workers", Label: a.label,
+			Command: "run-tasks workers " + a.name + " " + w.Name}
+		if a.name == "drain" {
+			c.Question = "Drain " + name + "?"
+			c.Effect = "It gets no further tasks. " +
+				runningTasks(int64(len(w.Running)), "goes on", "go on") + "."
+		} else {
+			c.Question, c.Effect = "Resume "+name+"?", "It gets tasks again."
+		}
+		return a, o, c, nil
+	}
+	return a, o, c, &fault{status: http.StatusNotFound,
+		Text: "There is no worker " + human.Visible(r.PathValue("worker")) + " any more."}
+}

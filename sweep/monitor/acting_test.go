@@ -1,0 +1,123 @@
+package monitor_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/monitor"
+)
+
+// agree opens the page of an action and sends its form.
+func (v *visitor) agree(path string) page {
+	v.s.t.Helper()
+	asked := v.get(path)
+	count := regexp.MustCompile(`name="count" value="([0-9]+)"`).FindStringSubmatch(asked.text)
+	if asked.status != http.StatusOK || count == nil {
+		v.s.t.Fatalf("%s: %d %s", path, asked.status, asked.text)
+	}
+	return v.post(path, url.Values{"count": {count[1]}})
+}
+
+// Operators pause, resume, cancel and retry, each after a page that says what it does; the audit has
+// their name.
+func TestActing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submit("i: [1, 2, 3]\n")
+	v := s.enter(monitor.Operator)
+	at := "/sweeps/" + id
+	for _, step := range []struct {
+		action, question, state string
+	}{
+		{"pause", "Pause " + id + "?", "paused"},
+		{"resume", "Resume " + id + "?", "running"},
+		{"cancel", "Cancel " + id + "?", "cancelled"},
+		{"retry", "Run 3 failed or cancelled tasks of " + id + " again?", "running"},
+	} {
+		if p := v.get(at); !strings.Contains(p.text, `href="`+s.prefix()+at+"/"+step.action+`"`) {
+			t.Errorf("%s is not offered", step.action)
+		}
+		if p := v.get(at + "/" + step.action); !strings.Contains(p.text, step.question) ||
+			!strings.Contains(p.text, "run-tasks "+step.action+" "+id) {
+			t.Errorf("%s asks %s", step.action, p.text)
+		}
+		if p := v.agree(at + "/" + step.action); p.status != http.StatusSeeOther ||
+			p.header.Get("Location") != s.prefix()+at {
+			t.Fatalf("%s: %d %s", step.action, p.status, p.text)
+		}
+		got, err := s.master.Sweep(t.Context(), id, false)
+		s.must(err)
+		if string(got.State) != step.state {
+			t.Errorf("after %s it is %s", step.action, got.State)
+		}
+	}
+	if p := v.agree(at + "/tasks/1/cancel"); p.status != http.StatusSeeOther {
+		t.Errorf("a task: %d %s", p.status, p.text)
+	}
+	if p := v.agree(at + "/tasks/1/retry"); p.status != http.StatusSeeOther {
+		t.Errorf("a task again: %d %s", p.status, p.text)
+	}
+	all, err := s.master.Audit(t.Context(), api.AuditQuery{})
+	s.must(err)
+	if n := len(all.Actions); n < 6 || all.Actions[0].User != "anna" ||
+		all.Actions[0].Action != "retry" {
+		t.Errorf("the audit has %+v", all.Actions)
+	}
+}
+
+// A worker is drained and resumed.
+func TestActingOnAWorker(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.hire("w1", "gpu1", 2, nil)
+	v := s.enter(monitor.Operator)
+	s.until("w1 is shown", func() bool {
+		return strings.Contains(v.get("/workers").text, "/workers/w1/drain")
+	})
+	for _, action := range []string{"drain", "resume"} {
+		if p := v.agree("/workers/w1/" + action); p.status != http.StatusSeeOther {
+			t.Errorf("%s: %d %s", action, p.status, p.text)
+		}
+	}
+	if p := v.get("/workers/w9/drain"); p.status != http.StatusNotFound ||
+		!strings.Contains(p.text, "There is no worker w9 any more.") {
+		t.Errorf("a worker that left: %d %s", p.status, p.text)
+	}
+}
+
+// What changed since it was confirmed is asked again, what is not possible any more refused, and
+// viewers cannot act.
+func TestActingTooLate(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submit("i: [1, 2, 3]\n")
+	v, viewer := s.enter(monitor.Operator), s.enter(monitor.Viewer)
+	at := "/sweeps/" + id
+	if p := viewer.get(at); strings.Contains(p.text, "/cancel") {
+		t.Error("a viewer is offered an action")
+	}
+	if p := viewer.post(at+"/cancel", url.Values{"count": {"0"}}); p.status != http.StatusForbidden {
+		t.Errorf("a viewer: %d", p.status)
+	}
+	if p := v.do(http.MethodPost, at+"/cancel", "count=0", func(r *http.Request) {
+		r.Header.Set("Origin", "http://evil.example")
+	}); p.status != http.StatusForbidden {
+		t.Errorf("a page of another site: %d", p.status)
+	}
+	_, err := s.master.CancelTask(t.Context(), id, 0)
+	s.must(err)
+	if p := v.post(at+"/retry", url.Values{"count": {"0"}}); p.status != http.StatusOK ||
+		!strings.Contains(p.text, "It was another number when you confirmed.") {
+		t.Errorf("another number: %d %s", p.status, p.text)
+	}
+	_, err = s.master.Cancel(t.Context(), id)
+	s.must(err)
+	if p := v.post(at+"/pause", url.Values{"count": {"0"}}); p.status != http.StatusConflict ||
+		!strings.Contains(p.text, id+" is cancelled: there is nothing to pause.") {
+		t.Errorf("too late: %d %s", p.status, p.text)
+	}
+}
