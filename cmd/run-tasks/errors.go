@@ -6,12 +6,17 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
-	"mlframework/cmd/run-tasks/project"
+	"mlframework/cmd/run-tasks/local"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/store"
 )
 
 func noSweep() error {
+	if found := below(".", local.HasStore); len(found) > 0 {
+		return cli.Wrong(found[0]+" has some: run-tasks --store "+human.CommandLine(found[:1])+" ls",
+			"no sweeps in this folder")
+	}
 	return cli.Wrong("submit one with run-tasks NAME, or go to the folder of your sweeps",
 		"no sweeps in this folder")
 }
@@ -19,14 +24,11 @@ func noSweep() error {
 // problem gives answers of a master, and of the process that runs this folder, their words and exit
 // code.
 func (c *command) problem(err error) error {
-	option, unknown := errors.AsType[*cli.UnknownOption](err)
-	if unknown && option.Name == "seed" {
-		return &cli.Error{Code: cli.Usage, Err: option, Remedy: "a parameter is set without dashes: " +
-			"seed=1; --sample-seed chooses the sample"}
-	} else if unknown && option.Value != "" {
-		remedy := "see `run-tasks --help`; a parameter is set without dashes: " +
-			project.Words([]string{option.Name + "=" + option.Value})
-		return &cli.Error{Code: cli.Usage, Err: option, Remedy: remedy}
+	if option, ok := errors.AsType[*cli.UnknownOption](err); ok {
+		if meant := c.meantOption(option); meant != "" {
+			return &cli.Error{Code: cli.Usage, Err: option, Remedy: meant}
+		}
+		return err
 	}
 	if e := site.ExplainMaster(err, c.self); e != nil {
 		return e

@@ -5,12 +5,15 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
@@ -42,6 +45,12 @@ func (p *sweepReport) failures(ctx context.Context) error {
 		fmt.Fprintf(p.stdout, "... and %s with other failures: %s results --failures %s\n",
 			human.Plural(rest, "task"), p.self, s.ID)
 	}
+	for _, g := range shown {
+		if hint := outsideCopy(s.Record, g.Reason); hint != "" {
+			fmt.Fprintln(p.stdout, hint)
+			break
+		}
+	}
 	if len(shown) == 1 {
 		fmt.Fprintln(p.stdout, "output: "+logsLine(shown[0], p.self))
 	}
@@ -52,6 +61,21 @@ func (p *sweepReport) failures(ctx context.Context) error {
 		fmt.Fprintf(p.stdout, "retry with edited files: %s retry --updated %s\n", p.self, s.ID)
 	}
 	return nil
+}
+
+// parentPath matches a path that leads out of a folder.
+var parentPath = regexp.MustCompile(`((?:\.\./)+)([^\s'":/]+)([^\s'":]*)`)
+
+// outsideCopy says how tasks find what exists beside their project and not beside their copies of
+// it, if the reason of a failure names such a path; else "".
+func outsideCopy(r core.Record, reason string) string {
+	path := parentPath.FindStringSubmatch(reason)
+	if path == nil || r.Recipe.Workdir != "" || !exists(filepath.Join(r.Project, path[0])) {
+		return ""
+	}
+	return cli.Visible(fmt.Sprintf("tasks run in a copy of the project, where %s does not exist: "+
+		"read %s, and add `links: {%s: %s}` to tasks.yml", path[0], path[2]+path[3], path[2],
+		filepath.Join(r.Project, path[1], path[2])))
 }
 
 // groupText is "412 x error: exit code 1: CUDA out of memory (first: run-3/17 on gpu2)".

@@ -191,6 +191,9 @@ func readFetchOptions(ctx *cliv2.Context) (o fetchOptions, err error) {
 	}
 	o.to, o.files, o.top = ctx.String("to"), ctx.StringSlice("files"), ctx.Int("top")
 	o.where, o.yes, o.json = ctx.String("where"), ctx.Bool("yes"), ctx.Bool("json")
+	if err := wholeCondition(o.where); err != nil {
+		return o, err
+	}
 	o.ungroup = ctx.String("group-by") == noGroups
 	switch at := locationOf(ctx); {
 	case ctx.IsSet("group-by") && !o.ungroup:

@@ -56,11 +56,20 @@ func checkLocation(ctx *cliv2.Context, name string) error {
 		if near := project.NearestCommand(name); near != "" && dir == "." {
 			return nil // a command was meant: who reads the project says so
 		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() ||
+			exists(filepath.Join(dir, "tasks.yaml")) {
+			_, _, err = definition.Load(dir, nil)
+			return &cli.Error{Code: cli.Usage, Err: err}
+		}
 		neither := fmt.Sprintf("there is no %s and no %s in this folder or above",
 			definition.FileName, config.FileName)
 		if dir != "." {
 			neither = fmt.Sprintf("there is no %s in %s, and no %s in this folder or above",
 				definition.FileName, cli.Visible(dir), config.FileName)
+		}
+		if below := below(dir, hasProject); len(below) > 0 {
+			return cli.Wrong(below[0]+" has one: run-tasks -d "+
+				human.CommandLine([]string{below[0], name}), "%s", neither)
 		}
 		return cli.Wrong("on this machine: go to the project's folder, or name it: run-tasks -d "+
 			"FOLDER "+name+" (run-tasks init writes a tasks.yml for scripts)\n"+
@@ -77,6 +86,11 @@ func checkLocation(ctx *cliv2.Context, name string) error {
 			filepath.Base(file), cli.Visible(dir))
 	}
 	return nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func exists(path string) bool {

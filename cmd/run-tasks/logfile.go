@@ -57,6 +57,9 @@ func (h *localFolder) noOutput(ctx context.Context, id task.ID, path string) err
 	case began(t) && !exists(folder):
 		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("the folder of %s no longer exists: %s",
 			id, folder)}
+	case began(t) && t.Row.Reason != "" && t.Row.State == task.Succeeded.String():
+		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("%s: %s (there is no %s)", id,
+			cli.Visible(t.Row.Reason), path)}
 	}
 	return &cli.Error{Code: cli.Usage, Err: &silent{id, path}}
 }

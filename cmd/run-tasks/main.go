@@ -24,6 +24,7 @@ func main() {
 type command struct {
 	terminal
 	executor bool     // this process is the one of the pair that does the work
+	args     []string // of the command line, up to "--"
 	argv     []string // the command after "--"; nil: none
 }
 
@@ -33,5 +34,6 @@ func (c *command) main(ctx context.Context, args []string) int {
 		return cli.OK
 	}
 	args, c.argv = splitCommand(c.app(), args)
+	c.args = args[1:]
 	return cli.Run(ctx, c.app(), cli.CommandHelp("Exit codes: run-tasks --help\n"), args, c.problem)
 }

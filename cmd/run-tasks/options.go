@@ -12,6 +12,7 @@ import (
 	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/core"
 	"mlframework/sweep/fault"
+	"mlframework/sweep/task"
 )
 
 // Arguments as usage lines show them.
@@ -74,7 +75,12 @@ func updateFlags() []cliv2.Flag {
 // argument returns the only positional argument, or "" when there is none.
 func argument(ctx *cliv2.Context) (string, error) {
 	if ctx.NArg() > 1 {
-		return "", stray(ctx.Args().Get(1))
+		first, second := ctx.Args().First(), ctx.Args().Get(1)
+		if _, err := task.ParseID(first + "/" + second); err == nil {
+			return "", cli.Wrong("a task is written "+first+"/"+second, "unexpected argument %q",
+				second)
+		}
+		return "", stray(second)
 	}
 	return ctx.Args().First(), nil
 }

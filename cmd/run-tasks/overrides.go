@@ -25,6 +25,9 @@ func changeOf(ctx *cliv2.Context) (name string, change space.Change, err error) 
 		case apart(args, i):
 			return "", change, cli.Wrong("write a parameter and its values without spaces, or in "+
 				"quotes: lr=0.1,0.01", "unexpected argument %q", arg)
+		case i > len(change.Set) && strings.Contains(args[i-1], "="):
+			return "", change, cli.Wrong("write the values of a parameter with commas: "+
+				project.Words([]string{args[i-1] + "," + arg}), "unexpected argument %q", arg)
 		case i > len(change.Set):
 			return "", change, strayAfter(ctx, name, arg)
 		default:
@@ -45,6 +48,9 @@ func changeOf(ctx *cliv2.Context) (name string, change space.Change, err error) 
 	return name, change, nil
 }
 
+// runVerbs are words that other programs need before what they run.
+var runVerbs = []string{"run", "start", "submit", "launch"}
+
 // strayAfter refuses an argument behind the name of a definition, which may have been meant as a
 // command or an option.
 func strayAfter(ctx *cliv2.Context, name, arg string) error {
@@ -54,6 +60,10 @@ func strayAfter(ctx *cliv2.Context, name, arg string) error {
 	if file, _, err := definition.Load(projectFolder(ctx), nil); err == nil {
 		if _, unknown := file.Task(name); unknown == nil {
 			return stray(arg)
+		}
+		if _, unknown := file.Task(arg); unknown != nil && slices.Contains(runVerbs, name) {
+			return cli.Wrong("to run a command: run-tasks -- "+project.Words(ctx.Args().Tail()),
+				"unknown command %q", name)
 		}
 	}
 	meant := ""
@@ -65,10 +75,12 @@ func strayAfter(ctx *cliv2.Context, name, arg string) error {
 		_, boolean := f.(*cliv2.BoolFlag)
 		return boolean && slices.Contains(f.Names(), name)
 	}
-	if slices.ContainsFunc(ctx.App.Flags, isOption) {
+	if slices.Contains(runVerbs, name) {
+		meant = project.Words([]string{arg})
+	} else if slices.ContainsFunc(ctx.App.Flags, isOption) {
 		meant = project.Words([]string{arg, "--" + name})
 	} else if near := project.NearestOf(name, commands); near != "" {
-		meant = project.Words([]string{near, arg})
+		meant = near + " " + project.Words([]string{arg})
 	} else {
 		if _, err := exec.LookPath(name); err == nil {
 			return cli.Wrong("to run a command: run-tasks -- "+name+" "+arg+" ...",

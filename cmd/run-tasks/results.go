@@ -97,6 +97,9 @@ func readResultsOptions(ctx *cliv2.Context) (o resultsOptions, err error) {
 	}
 	o.query = api.Query{Where: ctx.String("where"), Sort: ctx.String("sort"), Top: ctx.Int("top"),
 		Issued: o.format == ""}
+	if err := wholeCondition(o.query.Where); err != nil {
+		return o, err
+	}
 	if o.onlyFailures = ctx.Bool("failures"); o.onlyFailures {
 		for _, name := range []string{"where", "sort", "top"} {
 			if ctx.IsSet(name) {

@@ -100,6 +100,17 @@ func projectFolder(ctx *cliv2.Context) string {
 
 func hasProject(dir string) bool { return exists(filepath.Join(dir, definition.FileName)) }
 
+// below returns the folders in a folder that have something.
+func below(folder string, has func(dir string) bool) (found []string) {
+	entries, _ := os.ReadDir(folder) // one that cannot be read has none
+	for _, e := range entries {
+		if dir := filepath.Join(folder, e.Name()); e.IsDir() && has(dir) {
+			found = append(found, dir)
+		}
+	}
+	return found
+}
+
 // nearest returns the nearest folder, from the current one upwards, that has something, as a path
 // relative to the current folder; ".", if there is none. It does not look above the user's home.
 func nearest(has func(dir string) bool) string {

@@ -96,8 +96,22 @@ func (p *sweepReport) summary(ctx context.Context, earlier []string) error {
 	for _, line := range earlierResults(earlier, p.self) {
 		fmt.Fprintln(p.stdout, line)
 	}
-	if s.Record.CommandLine && len(s.Record.Recipe.Metrics) == 0 &&
-		s.Counts[task.Succeeded.String()] > 1 {
+	several := s.Counts[task.Succeeded.String()] > 1
+	metrics := s.Record.Recipe.Metrics
+	if several && len(metrics) > 0 && s.Record.Objective.IsZero() {
+		objective := "maximize " + metrics[0].Name
+		if strings.Contains(strings.ToLower(metrics[0].Name), "loss") {
+			objective = "minimize " + metrics[0].Name
+		}
+		if s.Record.CommandLine {
+			fmt.Fprintf(p.stdout, "to rank them: %s results %s\n", p.self,
+				human.CommandLine([]string{"--objective", objective, s.ID}))
+		} else {
+			fmt.Fprintf(p.stdout, "to rank them: add `objective: %s` to %s in tasks.yml, then %s "+
+				"results --reread %s\n", objective, s.Definition, p.self, s.ID)
+		}
+	}
+	if s.Record.CommandLine && len(s.Record.Recipe.Metrics) == 0 && several {
 		fmt.Fprintf(p.stdout, "to rank by a value that tasks print:\n    %s\n",
 			rereadExample(p.self, s.ID))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/cmd/run-tasks/project"
 	"mlframework/sweep/api"
@@ -102,7 +103,7 @@ func unrankedWarning(s api.Sweep, self string) (warning, remedy string) {
 	for _, i := range s.Checks.First {
 		ids = append(ids, task.ID{Sweep: s.ID, Index: i}.String())
 	}
-	remedy = tryMetrics(s.Summary, self, s.Record.CommandLine, ids[0])
+	remedy = patternText(s) + tryMetrics(s.Summary, self, s.Record.CommandLine, ids[0])
 	if s.Checks.Unranked > int64(len(ids)) {
 		ids = append(ids, "...")
 	}
@@ -119,13 +120,27 @@ func unrankedWarning(s api.Sweep, self string) (warning, remedy string) {
 		human.Plural(silent, "task"), objective, all), remedy
 }
 
+// patternText is a line that says how the objective of a sweep is looked for in output; "" if it is
+// not.
+func patternText(s api.Sweep) string {
+	for _, r := range s.Record.Recipe.Metrics {
+		if r.Name == s.Record.Objective.Metric && r.Pattern != "" {
+			return "the pattern " + cli.Visible(r.Pattern) + " matched no number\n  "
+		}
+	}
+	return ""
+}
+
 // tryMetrics says how to see why a task has no metric.
 func tryMetrics(s core.Summary, self string, typed bool, of string) string {
 	if typed {
 		return fmt.Sprintf("compare --metric with its output: %s logs %s", self, of)
 	}
-	return fmt.Sprintf("see what is picked: %s test-metrics %s %s %s", self,
-		human.CommandLine([]string{"-d", project.NearPath(s.Project)}), s.Definition, of)
+	words := []string{"-d", project.NearPath(s.Project), s.Definition, of}
+	if words[1] == "." {
+		words = words[2:]
+	}
+	return "see what is picked: " + self + " test-metrics " + human.CommandLine(words)
 }
 
 // firstWarning is the warning that the first task of a sweep succeeded without a number for the

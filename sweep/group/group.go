@@ -256,6 +256,13 @@ func (m *measured) add(of *measure, r *table.Row) {
 	}
 }
 
+// diverged reports whether the value of a task is not finite.
+func (m *measured) diverged() bool {
+	return slices.ContainsFunc(m.missing, func(one missing) bool {
+		return one.why == notANumber || one.why == infinite || one.why == lessThanAny
+	})
+}
+
 func (m *measured) miss(why string, index int64) {
 	for i := range m.missing {
 		if m.missing[i].why == why {

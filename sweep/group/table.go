@@ -61,7 +61,8 @@ type Order struct {
 	// METRIC.mean, METRIC.n, METRIC.sd, METRIC.low, METRIC.high, or n, mean, sd, low, high of the
 	// first metric. A name that fits several of these stands for the first that it fits. If it is
 	// "", groups are ranked by the mean of the objective's metric, or, where that is not
-	// summarized, stand in the order of their first tasks.
+	// summarized, stand in the order of their first tasks. Those in which a task diverged, with
+	// nan or an infinite value, stand behind the others.
 	Sort   string
 	Issued bool  // only groups of which a task was handed out
 	Top    int64 // only the first so many; 0: all
@@ -171,7 +172,14 @@ func (g *Grouper) order(by string, t *Table) (func(a, b int) int, error) {
 			return func(int, int) int { return 0 }, nil
 		}
 		t.Objective = objective.String()
-		return g.byNumber(objective.Maximize, at, meanOf), nil
+		compare := g.byNumber(objective.Maximize, at, meanOf)
+		return func(a, b int) int {
+			one, other := g.of(a, at), g.of(b, at)
+			if one.N() > 0 && other.N() > 0 && one.diverged() != other.diverged() {
+				return compareAbsent(!one.diverged(), !other.diverged())
+			}
+			return compare(a, b)
+		}, nil
 	}
 	name, descending := strings.CutPrefix(by, "-")
 	if i := slices.Index(t.By, name); i >= 0 {

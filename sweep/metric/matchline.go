@@ -39,6 +39,9 @@ func (s *Scanner) match(rule *compiled, line []byte, more bool) {
 		if from < 0 || more && m[1] == len(line) {
 			continue
 		}
+		if to == m[1] {
+			to += numberRest(line[from:to], line[to:])
+		}
 		if v, ok := ParseNumber(string(line[from:to])); ok {
 			s.found(rule.name, v, rule.stepIn(line, m))
 		} else {

@@ -220,11 +220,19 @@ func takesValue(f cli.Flag) bool {
 	return !isSwitch
 }
 
-// UnknownOption is an option that no command has, and none is near, with the value that is in the
-// same word.
-type UnknownOption struct{ Name, Value string }
+// UnknownOption is an option that a command does not have, and none of its options is near.
+type UnknownOption struct {
+	Name, Value string // the value is in the same word
+	Command     string // "run-tasks results"
+	Elsewhere   bool   // other commands have it
+}
 
-func (u *UnknownOption) Error() string { return "unknown option " + dashes(u.Name) }
+func (u *UnknownOption) Error() string {
+	if u.Elsewhere {
+		return dashes(u.Name) + " is not an option of " + u.Command
+	}
+	return "unknown option " + dashes(u.Name)
+}
 
 // unknown returns the error for an option that the command does not have.
 func (c chosen) unknown(name, value string) error {
@@ -240,7 +248,7 @@ func (c chosen) unknown(name, value string) error {
 		if n := len(c.path); name == "d" && n > 0 && find(c.path[n-1].Flags, "store") != nil {
 			see = "--store FOLDER names the folder of the sweeps"
 		}
-		return Wrong(see, "%s is not an option of %s", dashes(name), c.name())
+		return &Error{Usage, &UnknownOption{name, value, c.name(), true}, see}
 	}
 	var known []string
 	for _, f := range c.flags() {
@@ -249,7 +257,7 @@ func (c chosen) unknown(name, value string) error {
 	if near := fault.Nearest(name, known); near != "" && len(name) > 1 {
 		return Wrong("did you mean "+dashes(near)+"?", "unknown option %s", dashes(name))
 	}
-	return &Error{Usage, &UnknownOption{name, value}, see}
+	return &Error{Usage, &UnknownOption{name, value, c.name(), false}, see}
 }
 
 // with returns the names of the commands below the command, or else above and beside it, that have

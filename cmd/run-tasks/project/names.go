@@ -46,6 +46,12 @@ func unknownTask(err error) error {
 	e := &cli.Error{Code: cli.Usage, Err: err}
 	if near := NearestCommand(unknown.Name); near != "" && unknown.Nearest == "" {
 		e.Remedy = "did you mean the command `run-tasks " + near + "`?"
+	} else if info, err := os.Stat(unknown.Name); err == nil && info.Mode().IsRegular() {
+		words := []string{unknown.Name}
+		if filepath.Ext(unknown.Name) == ".py" {
+			words = []string{"python3", unknown.Name}
+		}
+		e.Remedy = "to run the script: run-tasks -- " + Words(words)
 	}
 	return e
 }
@@ -54,7 +60,9 @@ func unknownTask(err error) error {
 var synonyms = map[string]string{"list": "ls", "ps": "ls", "status": "show", "stop": "cancel",
 	"kill": "cancel", "attach": "follow", "watch": "follow", "tail": "logs -f", "output": "logs",
 	"delete": "rm", "remove": "rm", "shell": "exec", "ssh": "exec", "download": "fetch",
-	"best": "results", "dashboard": "monitor", "ui": "monitor", "rerun": "retry"}
+	"best": "results", "dashboard": "monitor", "ui": "monitor", "rerun": "retry", "abort": "cancel",
+	"info": "show", "describe": "show", "export": "results --csv", "clean": "prune", "gc": "prune",
+	"version": "--version"}
 
 // NearestCommand returns the command that a name may mean; "" if there is none.
 func NearestCommand(name string) string { return NearestOf(name, site.Reserved()) }

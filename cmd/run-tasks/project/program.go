@@ -56,9 +56,14 @@ func (p *Project) missingProgram(at Location) (w argv.Problem, found bool) {
 		}
 	case at == Here && !p.setsPath():
 		if _, err := exec.LookPath(name); err != nil && !errors.Is(err, exec.ErrDot) {
-			w = argv.Problem{At: "command[0]", Text: "there is no program " + name + " in PATH",
-				Remedy: "check its spelling, or name it with its path"}
-			if near := fault.Nearest(name, programs()); near != "" && len(name) > 3 {
+			w = argv.Problem{At: "command[0]", Text: "there is no program " + Words([]string{name}) +
+				" in PATH", Remedy: "check its spelling, or name it with its path"}
+			if words := strings.Fields(name); len(words) > 1 {
+				w.Remedy = "write each word apart: command: [" + strings.Join(words, ", ") + "]"
+				if p.Typed {
+					w.Remedy = "write each word apart: run-tasks -- " + Words(words)
+				}
+			} else if near := fault.Nearest(name, programs()); near != "" && len(name) > 3 {
 				w.Remedy = "did you mean " + near + "?"
 			} else if info, err := os.Stat(filepath.Join(p.Dir, p.Task.Workdir, name)); err == nil {
 				w.Remedy = "for the file in the project write ./" + name

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	slashpath "path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -166,7 +167,13 @@ func (p *Project) noteObjective() {
 		declared[i] = m.Name
 	}
 	meant := ""
-	if near := fault.Nearest(name, declared); near != "" {
+	near := fault.Nearest(name, declared)
+	if i := slices.IndexFunc(declared, func(d string) bool {
+		return strings.HasPrefix(d, name) || strings.HasPrefix(name, d)
+	}); near == "" && i >= 0 {
+		near = declared[i]
+	}
+	if near != "" {
 		meant = "; did you mean " + near + "? If not"
 	}
 	declare := "it is added to metrics in tasks.yml"
@@ -201,9 +208,13 @@ func (p *Project) readParameters(dir string) error {
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		remedy := "write it, or take the line `parameters: " + name + "` out"
+		if near := fault.Nearest(filepath.Base(path), filesIn(filepath.Dir(path))); near != "" {
+			remedy = "did you mean " + near + "? write `parameters: " +
+				slashpath.Join(slashpath.Dir(name), near) + "`"
+		}
 		return fault.List{{File: path, Problem: "does not exist, and " + p.Task.Name +
-			" in tasks.yml names it",
-			Remedy: "write it, or take the line `parameters: " + name + "` out"}}
+			" in tasks.yml names it", Remedy: remedy}}
 	}
 	if err != nil {
 		return fault.List{{File: path, Problem: human.Cause(err), Remedy: p.Task.Name +
