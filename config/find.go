@@ -4,6 +4,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"mlframework/sweep/fault"
 )
@@ -20,14 +21,25 @@ func Find() (file string, ok bool) {
 }
 
 // In returns the file of a cluster in a folder: FileName, else a file of the former name that
-// describes a cluster.
+// describes a cluster. In a folder above the current one, a file of another user is passed over:
+// who writes it would get the project's files and secrets.
 func In(dir string) (file string, ok bool) {
 	file = filepath.Join(dir, FileName)
-	if isThere(file) {
+	if isThere(file) && (dir == "." || isTrusted(file)) {
 		return file, true
 	}
 	file = filepath.Join(dir, formerName)
-	return file, foreign(file) == nil
+	return file, foreign(file) == nil && (dir == "." || isTrusted(file))
+}
+
+// isTrusted reports whether a file belongs to the user or to root.
+func isTrusted(file string) bool {
+	info, err := os.Stat(file)
+	if err != nil {
+		return false
+	}
+	owner, known := info.Sys().(*syscall.Stat_t)
+	return !known || owner.Uid == 0 || int(owner.Uid) == os.Geteuid()
 }
 
 // foreign returns why a file does not describe a cluster; nil if it does. A file of the former name
@@ -38,10 +50,16 @@ func foreign(file string) *fault.Fault {
 		return &unreadable(file, err)[0]
 	}
 	d := readYAML(file, data, folders{})
+	_, hosts := d.values["hosts"]
+	_, master := d.values["master"]
+	_, workers := d.values["workers"]
+	if hosts && (master || workers) { // what else is wrong with it is reported when it is read
+		return nil
+	}
 	if len(d.Faults) > 0 {
 		return &d.Faults[0]
 	}
-	if _, has := d.values["hosts"]; !has && len(d.overrides) == 0 {
+	if !hosts && len(d.overrides) == 0 {
 		return &fault.Fault{File: file, Problem: "has no hosts"}
 	}
 	return nil
@@ -65,6 +83,13 @@ func Upward() iter.Seq[string] {
 			return
 		}
 		home, _ := os.UserHomeDir()
+		// ".." leads to the folder above in the file system, whatever links lead here
+		if real, err := filepath.EvalSymlinks(here); err == nil {
+			here = real
+		}
+		if real, err := filepath.EvalSymlinks(home); err == nil {
+			home = real
+		}
 		for dir, path := here, "."; yield(path) && dir != home && dir != filepath.Dir(dir); {
 			dir, path = filepath.Dir(dir), filepath.Join(path, "..")
 		}

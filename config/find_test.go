@@ -84,3 +84,31 @@ func TestFind(t *testing.T) {
 		})
 	}
 }
+
+// A cluster.yml of another user in a folder above is passed over: who writes it would get the
+// project's files.
+func TestFindOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file to another user")
+	}
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	below := filepath.Join(dir, "p", "src")
+	if err := os.MkdirAll(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "p", "cluster.yml")
+	if err := os.WriteFile(file, []byte("hosts: [a]\nmaster: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(below)
+	if got, ok := config.Find(); !ok || got != "../cluster.yml" {
+		t.Errorf("the user's own: %q, %v", got, ok)
+	}
+	if err := os.Chown(file, 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := config.Find(); ok {
+		t.Errorf("another user's: %q", got)
+	}
+}

@@ -234,7 +234,7 @@ func (l *loader) checkPlaces(c *Config) {
 
 // computed sets the defaults that depend on the user, the current folder and that of the file.
 func (l *loader) computed(o *Options) {
-	for _, dir := range []string{".", l.at.dir} {
+	for _, dir := range []string{l.at.dir, "."} {
 		if o.Project == "" && isThere(filepath.Join(dir, "tasks.yml")) {
 			o.Project = dir
 		}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -70,16 +73,18 @@ type differentItem struct {
 	A    string `json:"a"`
 	B    string `json:"b"`
 
-	note string
+	shortA, shortB string // for people; "": as A and B
+	note           string
 }
 
 // commonTasks compares the objective of combinations that succeeded in two sweeps.
 type commonTasks struct {
-	Objective string  `json:"objective"`
-	Tasks     int     `json:"tasks"`
-	BetterA   int     `json:"better_a"`
-	BetterB   int     `json:"better_b"`
-	Mean      float64 `json:"mean_difference"` // of B from A
+	Objective string `json:"objective"`
+	Tasks     int    `json:"tasks"`
+	BetterA   int    `json:"better_a"`
+	BetterB   int    `json:"better_b"`
+	// of B from A; null: it is not finite
+	Mean *float64 `json:"mean_difference"`
 }
 
 // add adds something if it differs.
@@ -129,7 +134,7 @@ func (c *comparison) tasks(ctx context.Context, src source, a, b api.Sweep, i, j
 	c.parameters(x.Parameters, y.Parameters)
 	c.settings(a.Record, b.Record)
 	c.add("revision", x.Revision, y.Revision)
-	c.Files = changedFiles(ctx, src, a, x.Revision, y.Revision)
+	c.Files = changedFiles(ctx, src, x.Revision, y.Revision)
 	c.add("state", x.State, y.State)
 	c.add("reason", x.Reason, y.Reason)
 	c.metrics(x, y)
@@ -145,7 +150,7 @@ func (c *comparison) sweeps(ctx context.Context, src source, a, b api.Sweep) err
 	c.parameters(spaceParameters(a.Record), spaceParameters(b.Record))
 	c.settings(a.Record, b.Record)
 	c.add("revision", a.Record.Recipe.Revision, b.Record.Recipe.Revision)
-	c.Files = changedFiles(ctx, src, a, a.Record.Recipe.Revision, b.Record.Recipe.Revision)
+	c.Files = changedFiles(ctx, src, a.Record.Recipe.Revision, b.Record.Recipe.Revision)
 	c.add("tasks", outcomeText(a.Summary), outcomeText(b.Summary))
 	best := func(s api.Sweep) (string, error) {
 		rows, err := bestRows(ctx, src, s, 1)
@@ -208,19 +213,25 @@ func (c *comparison) metrics(a, b table.Row) {
 		y, inB := b.Metrics.Get(m.Name)
 		item := differentItem{Name: m.Name}
 		if inA {
-			item.A = human.Number(x)
+			item.A, item.shortA = exact(x), human.Number(x)
 		}
 		if inB {
-			item.B = human.Number(y)
+			item.B, item.shortB = exact(y), human.Number(y)
 		}
 		if inA && inB {
 			item.note = fmt.Sprintf("%+.4g", y-x)
+		}
+		if item.shortA == item.shortB {
+			item.shortA, item.shortB = "", ""
 		}
 		if item.A != item.B {
 			c.Differ = append(c.Differ, item)
 		}
 	}
 }
+
+// exact writes a number so that it can be read back.
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // spaceParameters are the parameters of a sweep with all their values.
 func spaceParameters(r core.Record) (all table.Parameters) {
@@ -233,9 +244,12 @@ func spaceParameters(r core.Record) (all table.Parameters) {
 
 // changedFiles says which files of the project differ between two revisions, if both are still
 // here; nil: it is not known.
-func changedFiles(ctx context.Context, src source, s api.Sweep, a, b string) []string {
+func changedFiles(ctx context.Context, src source, a, b string) []string {
+	if a == b {
+		return []string{}
+	}
 	revisions, err := revisionsOf(ctx, src)
-	if err != nil || revisions == "" || a == b {
+	if err != nil || revisions == "" {
 		return nil
 	}
 	scan := func(revision string) (*projects.Manifest, error) {
@@ -257,7 +271,8 @@ func changedFiles(ctx context.Context, src source, s api.Sweep, a, b string) []s
 // they have no common objective or combination.
 func compareCommon(ctx context.Context, src source, a, b api.Sweep) (*commonTasks, error) {
 	o := a.Record.Objective
-	if o.IsZero() || o.Metric != b.Record.Objective.Metric {
+	if o.IsZero() || o.Metric != b.Record.Objective.Metric || a.Record.EachWorker ||
+		b.Record.EachWorker {
 		return nil, nil
 	}
 	values := map[string]float64{}
@@ -273,14 +288,14 @@ func compareCommon(ctx context.Context, src source, a, b api.Sweep) (*commonTask
 	if err != nil {
 		return nil, err
 	}
-	c := &commonTasks{Objective: o.String()}
+	c, sum := &commonTasks{Objective: o.String()}, 0.
 	err = read(b, func(key string, v float64) {
 		was, common := values[key]
 		if !common {
 			return
 		}
 		c.Tasks++
-		c.Mean += v - was
+		sum += v - was
 		switch {
 		case v == was:
 		case (v > was) == o.Maximize:
@@ -292,7 +307,9 @@ func compareCommon(ctx context.Context, src source, a, b api.Sweep) (*commonTask
 	if c.Tasks == 0 {
 		return nil, err
 	}
-	c.Mean /= float64(c.Tasks)
+	if mean := sum / float64(c.Tasks); !math.IsNaN(mean) && !math.IsInf(mean, 0) {
+		c.Mean = &mean
+	}
 	return c, err
 }
 
@@ -318,7 +335,8 @@ func (c *comparison) print(t *terminal) error {
 	}
 	out := cli.NewTable("", c.A, c.B, "")
 	for _, d := range c.Differ {
-		out.Add(cli.Visible(d.Name), orAbsent(d.A), orAbsent(d.B), d.note)
+		out.Add(cli.Visible(d.Name), orAbsent(cmp.Or(d.shortA, d.A)), orAbsent(cmp.Or(d.shortB,
+			d.B)), d.note)
 	}
 	if len(c.Differ) > 0 {
 		for _, line := range out.Lines(display.Width(t.stdout)) {
@@ -332,9 +350,12 @@ func (c *comparison) print(t *terminal) error {
 		fmt.Fprintf(t.stdout, "same in both: %s\n", cli.Visible(human.ListFirst(c.Same)))
 	}
 	if m := c.Common; m != nil {
-		fmt.Fprintf(t.stdout, "%s succeeded in both (%s): %s is better in %d, %s in %d; mean "+
-			"difference %+.4g\n", project.Combinations(int64(m.Tasks)), m.Objective, c.A, m.BetterA,
-			c.B, m.BetterB, m.Mean)
+		mean := ""
+		if m.Mean != nil {
+			mean = fmt.Sprintf("; mean difference %+.4g", *m.Mean)
+		}
+		fmt.Fprintf(t.stdout, "%s succeeded in both (%s): %s is better in %d, %s in %d%s\n",
+			project.Combinations(int64(m.Tasks)), m.Objective, c.A, m.BetterA, c.B, m.BetterB, mean)
 	}
 	return nil
 }

@@ -114,12 +114,17 @@ var columnOptions = []string{"--sort", "--group-by", "--metrics", "--metric"}
 func (c *command) candidates(ctx context.Context, app *cliv2.App, word string,
 	before []string) []string {
 	var named *cliv2.Command
-	behind := "" // the first argument of the command
+	behind := ""                     // the first argument of the command
+	flags, value := app.Flags, false // whether a word is the value of the option before it
 	for _, a := range before {
 		switch {
+		case value:
+			value = false
 		case strings.HasPrefix(a, "-"):
+			value = !strings.Contains(a, "=") && takesValue(flags, strings.TrimLeft(a, "-"))
 		case named == nil && app.Command(a) != nil:
 			named = app.Command(a)
+			flags = named.Flags
 		case behind == "":
 			behind = a
 		}
@@ -144,12 +149,20 @@ func (c *command) candidates(ctx context.Context, app *cliv2.App, word string,
 	case strings.Contains(word, "/"):
 		return taskWords(ctx, c, word)
 	case strings.HasPrefix(strings.TrimLeft(named.ArgsUsage, "["), "SWEEP") ||
-		strings.HasPrefix(named.ArgsUsage, "TASK"):
+		strings.HasPrefix(named.ArgsUsage, "TASK") || named.Name == "compare":
 		return sweepWords(ctx, c)
 	case named.Name == "completion":
 		return []string{"bash", "fish", "zsh"}
 	}
 	return nil
+}
+
+// takesValue reports whether an option of some has a value.
+func takesValue(flags []cliv2.Flag, name string) bool {
+	return slices.ContainsFunc(flags, func(f cliv2.Flag) bool {
+		_, isSwitch := f.(*cliv2.BoolFlag)
+		return slices.Contains(f.Names(), name) && !isSwitch
+	})
 }
 
 func optionWords(flags []cliv2.Flag) (words []string) {

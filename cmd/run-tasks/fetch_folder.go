@@ -27,7 +27,7 @@ func within(path, folder string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-// resolved is the absolute path without symbolic links, as far as there is something at it.
+// resolved is the absolute path without symbolic links, for the part of the path that exists.
 func resolved(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -28,10 +28,10 @@ func writtenRule(r metric.Rule, take metric.Take) string {
 	return fmt.Sprintf("%s: {pattern: %s, take: %s}", scalar(r.Name), quoted(r.Pattern), take)
 }
 
-// bareText is of texts that YAML reads as they are between braces.
+// bareText matches text that needs no quotes between braces in YAML.
 var bareText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
 
-// reservedText is of texts that stand for something else in YAML.
+// reservedText matches text that stands for something else in YAML.
 var reservedText = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null)$`)
 
 // scalar is a text in YAML between braces.
@@ -46,7 +46,7 @@ func scalar(text string) string {
 // as in JSON.
 func quoted(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		b, _ := json.Marshal(text) // a text always can be
+		b, _ := json.Marshal(text) // marshaling a string cannot fail
 		return string(b)
 	}
 	return "'" + strings.ReplaceAll(text, "'", "''") + "'"

@@ -13,7 +13,7 @@ import (
 	"mlframework/sweep/metric"
 )
 
-// rereadOptions are the options of `run-tasks results` with which metrics are read again.
+// rereadOptions are the options of `run-tasks results --reread`.
 type rereadOptions struct {
 	rules     []string // NAME=REGEX
 	objective string   // "": the sweep's

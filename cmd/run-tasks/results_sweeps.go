@@ -72,9 +72,13 @@ type mergedResults struct {
 	others int         // tasks that do not count
 }
 
-// add adds a task of a sweep that is newer than those before.
-func (m *mergedResults) add(r *table.Row) {
+// add adds a task of a sweep that is newer than those before. Tasks of a sweep with a task for each
+// worker are no combinations: all of them count.
+func (m *mergedResults) add(r *table.Row, eachWorker bool) {
 	key := r.Definition + combinationKey(r)
+	if eachWorker {
+		key = r.ID
+	}
 	at, known := m.at[key]
 	succeeded := task.Succeeded.String()
 	switch {
@@ -112,7 +116,7 @@ func merge(ctx context.Context, src source, sweeps []core.Summary) (*mergedResul
 		err = src.Rows(ctx, s.ID, api.Query{Issued: true}, func(r *table.Row) error {
 			row := *r
 			row.Parameters, row.Metrics = slices.Clone(r.Parameters), slices.Clone(r.Metrics)
-			m.add(&row)
+			m.add(&row, s.Record.EachWorker)
 			return nil
 		})
 		if err != nil {
@@ -195,6 +199,13 @@ func (o resultsOptions) runOver(ctx context.Context, src source, t *terminal) er
 	if q, ok := o.groups.query(api.Sweep{Summary: core.Summary{ID: newest}, Record: m.newest}); ok {
 		q.Query = o.query
 		return o.writeMergedGroups(t, newest, m, q)
+	}
+	if len(o.groups.metrics) > 0 {
+		return cli.Wrong("", "--metrics is for groups: add --group-by COLUMN,...")
+	}
+	if o.query.Sort == "" && o.query.Top > 0 && m.newest.Objective.IsZero() {
+		t.note(newest + " has no objective: --top shows the first tasks by their numbers; " +
+			"--sort COLUMN orders them")
 	}
 	if err := m.order(o.query.Sort, o.query.Top); err != nil {
 		return err

@@ -39,15 +39,20 @@ func submitAction(c *command) cliv2.ActionFunc {
 		}
 		c.useNewStore(ctx)
 		switch {
-		case o.DryRun && o.at == project.Here && (!o.Missing || !hasSweeps()):
-			return o.show(ctx.Context, &c.terminal, nil)
 		case o.DryRun:
+			p, err := o.Read()
+			if err != nil {
+				return err
+			}
+			if o.at == project.Here && (!o.Missing || !hasSweeps()) {
+				return o.show(ctx.Context, &c.terminal, nil, p)
+			}
 			src, err := c.open(ctx)
 			if err != nil {
 				return err
 			}
 			defer src.close()
-			return o.show(ctx.Context, &c.terminal, src)
+			return o.show(ctx.Context, &c.terminal, src, p)
 		case o.at == project.Here:
 			return o.submit(ctx.Context, c, nil)
 		}
@@ -111,12 +116,9 @@ func readSubmitOptions(ctx *cliv2.Context, argv []string) (o submitOptions, err 
 	return o, checkLocation(ctx, o.Name)
 }
 
-// show shows what a new sweep would run. Src is nil if that needs no sweeps.
-func (o submitOptions) show(ctx context.Context, t *terminal, src source) error {
-	p, err := o.Read()
-	if err != nil {
-		return err
-	}
+// show shows what a new sweep of a project would run. Src is nil if that needs no sweeps.
+func (o submitOptions) show(ctx context.Context, t *terminal, src source,
+	p *project.Project) error {
 	p.NoteUnused(o.at)
 	d := dryRun{name: p.Task.Name, record: p.Record(""), spaces: []*space.Space{p.Space},
 		total: p.Space.Len(), all: o.all, config: p.Config}
@@ -188,14 +190,14 @@ type submission struct {
 // begin submits the sweep to a backend, unless nothing of it is missing.
 func (s *submission) begin(ctx context.Context, at backend,
 	d api.Detail) (b api.StartedSweep, err error) {
-	new, err := s.prepare(ctx, at)
-	if new == nil || err != nil {
+	made, err := s.prepare(ctx, at)
+	if made == nil || err != nil {
 		return b, err
 	}
-	if err := at.complete(new); err != nil {
+	if err := at.complete(made); err != nil {
 		return b, err
 	}
-	return at.client().Submit(ctx, *new, "", d)
+	return at.client().Submit(ctx, *made, "", d)
 }
 
 // prepare brings the project's files to where attempts find them, and returns the new sweep; nil
@@ -212,17 +214,17 @@ func (s *submission) prepare(ctx context.Context, at backend) (*api.Submission, 
 	if err != nil {
 		return nil, err
 	}
-	new := &api.Submission{Record: p.Record(revision), Code: code}
-	new.Record.Priority = s.priority
-	new.Record.KeepGoing = new.Record.KeepGoing || s.keepGoing
+	made := &api.Submission{Record: p.Record(revision), Code: code}
+	made.Record.Priority = s.priority
+	made.Record.KeepGoing = made.Record.KeepGoing || s.keepGoing
 	if !s.Missing {
-		return new, nil
+		return made, nil
 	}
 	revisions, err := revisionsOf(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	found, others, notes, err := project.NewGap(files, code, p, revisions).Narrow(ctx, at, &new.Record)
+	found, others, notes, err := project.NewGap(files, code, p, revisions).Narrow(ctx, at, &made.Record)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +234,7 @@ func (s *submission) prepare(ctx context.Context, at backend) (*api.Submission, 
 		s.nothingMissing(p)
 		return nil, nil
 	}
-	return new, nil
+	return made, nil
 }
 
 // checkFiles says which of the project's files tasks do not get, and refuses what is wrong with the

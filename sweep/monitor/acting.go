@@ -27,6 +27,8 @@ type object struct {
 	sweep  string
 	index  int64 // of a task
 	worker string
+	// the sweep is not to be paused again because its tasks fail alike
+	keepGoing bool
 }
 
 // What operators do. The master's socket for the monitor allows no more: nothing that runs new code.
@@ -38,7 +40,7 @@ var (
 		}},
 		{"resume", "Resume", func(ctx context.Context, m *api.Client, o object) error {
 			_, err := m.Resume(ctx, o.sweep,
-				api.ResumeRequest{Continuation: api.Continuation{KeepGoing: true}}, "")
+				api.ResumeRequest{Continuation: api.Continuation{KeepGoing: o.keepGoing}}, "")
 			return err
 		}},
 		{"retry", "Retry failed", func(ctx context.Context, m *api.Client, o object) error {
@@ -145,7 +147,12 @@ func taskCan(s task.State, action string) bool {
 // workerButtons returns what an operator can do with a worker now.
 func (m *Monitor) workerButtons(r *request, w core.Worker) (all []button) {
 	for _, a := range workerActions {
-		if r.role() >= Operator && (w.State == core.WorkerDraining) == (a.name == "resume") {
+		// a worker in another state may be drained, too
+		offered := w.State != core.WorkerReady || a.name == "drain"
+		if w.State == core.WorkerDraining {
+			offered = a.name == "resume"
+		}
+		if r.role() >= Operator && offered {
 			all = append(all, button{a.label,
 				m.o.Prefix + "/workers/" + url.PathEscape(w.Name) + "/" + a.name})
 		}
@@ -223,6 +230,9 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 	if err != nil {
 		return a, o, c, err
 	}
+	if s.ID != r.PathValue("sweep") { // it may be another one when it is confirmed
+		return a, o, c, errNoSuchAction
+	}
 	if !sweepCan(s.Summary, a.name) {
 		return a, o, c, &fault{status: http.StatusConflict,
 			Text:   fmt.Sprintf("%s is %s: there is nothing to %s.", s.ID, s.State, a.name),
@@ -238,12 +248,17 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 	switch a.name {
 	case "pause":
 		c.Question = "Pause " + name + "?"
-		c.Effect = fmt.Sprintf("None of its %s that wait start until it is resumed. %s to the end.",
-			human.Plural(waiting, "task"), runningTasks(running, "goes on", "go on"))
+		c.Effect = human.Plural(waiting, "waiting task") + " " + human.Pick(int(waiting), "does",
+			"do") + " not start until it is resumed. " + runningTasks(running,
+			"runs to its end", "run to their end") + "."
 	case "resume":
 		c.Question = "Resume " + name + "?"
-		c.Command += " --keep-going"
-		c.Effect = fmt.Sprintf("%s, with the code of the sweep.", startTasks(waiting))
+		c.Effect = "Starts " + human.Plural(waiting, "waiting task") + " with the code of the sweep."
+		if s.Reason != nil && strings.HasPrefix(*s.Reason, core.FailedAlike) {
+			o.keepGoing = true
+			c.Command += " --keep-going"
+			c.Effect += " It is not paused again if further tasks fail alike."
+		}
 	case "retry":
 		c.Count = failedTasks(s.Summary) + n[task.Cancelled.String()]
 		c.Question = fmt.Sprintf("Run %s of %s again?",
@@ -265,10 +280,6 @@ func runningTasks(n int64, one, more string) string {
 	return human.Plural(n, "running task") + " " + human.Pick(int(n), one, more)
 }
 
-func startTasks(n int64) string {
-	return human.Plural(n, "task") + " that " + human.Pick(int(n), "waits starts", "wait start")
-}
-
 // confirmTask says what an action does with a task.
 func (m *Monitor) confirmTask(r *request) (a action, o object, c confirmation, err error) {
 	a, found := actionNamed(taskActions, r.PathValue("action"))
@@ -283,6 +294,9 @@ func (m *Monitor) confirmTask(r *request) (a action, o object, c confirmation, e
 	state, err := task.ParseState(t.Row.State)
 	if err != nil {
 		return a, o, c, err
+	}
+	if t.Row.ID != id.String() { // of the newest sweep, which may be another one then
+		return a, o, c, errNoSuchAction
 	}
 	if !taskCan(state, a.name) {
 		return a, o, c, &fault{status: http.StatusConflict,

@@ -108,10 +108,15 @@ func TestActingTooLate(t *testing.T) {
 	}); p.status != http.StatusForbidden {
 		t.Errorf("a page of another site: %d", p.status)
 	}
+	for _, path := range []string{"/sweeps/newest/cancel", "/sweeps/newest/tasks/0/cancel"} {
+		if p := v.get(path); p.status != http.StatusNotFound {
+			t.Errorf("%s: %d", path, p.status)
+		}
+	}
 	_, err := s.master.CancelTask(t.Context(), id, 0)
 	s.must(err)
 	if p := v.post(at+"/retry", url.Values{"count": {"0"}}); p.status != http.StatusOK ||
-		!strings.Contains(p.text, "It was another number when you confirmed.") {
+		!strings.Contains(p.text, "The number of tasks changed before you confirmed.") {
 		t.Errorf("another number: %d %s", p.status, p.text)
 	}
 	_, err = s.master.Cancel(t.Context(), id)

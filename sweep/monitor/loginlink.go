@@ -11,7 +11,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // LinkLife is how long a login link works.
@@ -36,6 +38,9 @@ func Link(state, base string, role Role, user string, now time.Time) (string, er
 	at, err := checkLink(state, base)
 	if err != nil {
 		return "", err
+	}
+	if strings.ContainsFunc(user, unicode.IsControl) {
+		return "", fmt.Errorf("%q is not the name of a user", user)
 	}
 	if err := removeUnused(filepath.Join(state, linkFolder), now); err != nil {
 		return "", err

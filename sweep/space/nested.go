@@ -14,7 +14,7 @@ import (
 const (
 	// maxNested is the maximum length of a list or a mapping that is one value, in bytes of JSON.
 	maxNested = 64 << 10
-	// maxHinted is that of one in a remedy.
+	// maxHinted is the maximum length of one that is shown in a remedy.
 	maxHinted = 60
 )
 

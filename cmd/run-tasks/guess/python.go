@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// source is a program in Python. In its mask, comments and what quotes hold are blank, so that
-// brackets and commas there are those of the code. Offsets are the same in both.
+// source is a program in Python. In its mask, comments and string contents are blanked
+// out, so that its brackets and commas are those of the code. Offsets are the same in both.
 type source struct{ text, mask string }
 
 func newSource(text string) source {

@@ -37,8 +37,8 @@ func checkAccess(ctx context.Context, r route) error {
 	return nil
 }
 
-// checkSteering refuses a sweep to go on with anything but its own at a socket for steering: who
-// takes over the monitor can stop or repeat work, and never run new code.
+// checkSteering refuses, at the monitor's socket, to continue a sweep with anything but its own code
+// and settings: who takes over the monitor can stop or repeat work, and never run new code.
 func checkSteering(ctx context.Context, c api.Continuation) error {
 	c.KeepGoing = false
 	if a, _ := ctx.Value(accessKey{}).(access); a.steering && !c.IsZero() {
