@@ -135,13 +135,19 @@ func TestTasksContinueAfterLeaseEnds(t *testing.T) {
 	c.ended(patience, id)
 	c.succeeded(id)
 	c.verify() // with no fault that would explain another start
+	if n := len(c.seen.Starts); n != 4 {
+		t.Errorf("4 tasks began %d times: %+v", n, c.seen.Starts)
+	}
 	c.read(func(ctx context.Context, r *store.Reader) error {
 		s, err := r.Sweep(ctx, id)
 		if err != nil {
 			return err
 		}
 		for row, err := range r.Tasks(ctx, s, store.TaskQuery{}) {
-			if err != nil || row.Charged != (task.Retry{}) || row.Attempts != 1 {
+			// a task that had not begun is handed out again if the cut came before its delivery
+			// was acknowledged
+			again := row.Attempts != 1 && row.Index < 2
+			if err != nil || row.Charged != (task.Retry{}) || again {
 				t.Errorf("task %d has %d attempts and is charged %+v: %v", row.Index, row.Attempts,
 					row.Charged, err)
 			}
