@@ -49,6 +49,11 @@ func flagAll() cliv2.Flag { return cli.Switch("all", "with --dry-run: show every
 
 func flagNoOutput() cliv2.Flag { return cli.Switch("no-output", "do not show the output of tasks") }
 
+func flagVerbose() cliv2.Flag {
+	return cli.Switch("verbose", "on a terminal: show the output of tasks (default: only of a "+
+		"single task)", "v")
+}
+
 func flagUpdated() cliv2.Flag {
 	return cli.Switch("updated", "use the current code, and tasks.yml as far as it can change")
 }
@@ -60,7 +65,7 @@ func runFlags() []cliv2.Flag {
 	return append(append(flags, runnerFlags()...),
 		cli.Switch("detach", "return when the sweep has started, and leave it running"),
 		cli.Switch("keep-going", "do not pause the sweep when its first tasks fail alike"),
-		flagNoOutput(),
+		flagNoOutput(), flagVerbose(),
 		cli.Switch("quiet", "print only the id of the sweep", "q"),
 		flagJSON(),
 		cli.Switch("cancel-on-interrupt", "on a cluster: Ctrl-C cancels the sweep"))
@@ -92,7 +97,7 @@ func stray(arg string) error {
 // displayOptions reads it from a command's options.
 func displayOptions(ctx *cliv2.Context) display.Options {
 	return display.Options{Quiet: ctx.Bool("quiet"), JSON: ctx.Bool("json"),
-		Output: !ctx.Bool("no-output"), OneMachine: locationOf(ctx) == project.Here}
+		Output: !ctx.Bool("no-output"), Verbose: ctx.Bool("verbose"), OneMachine: locationOf(ctx) == project.Here}
 }
 
 // overrideFlags returns the options that change the parameters file for one sweep, beside
