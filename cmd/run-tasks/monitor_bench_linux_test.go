@@ -20,7 +20,8 @@ import (
 
 // openMonitor starts `run-tasks monitor` in a folder and returns its process, a browser that has
 // logged in, and the address of its pages.
-func openMonitor(b *testing.B, dir string, args ...string) (pid int, browser *http.Client, at string) {
+func openMonitor(b *testing.B, dir string, args ...string) (pid int, browser *http.Client,
+	at string) {
 	b.Helper()
 	cmd := exec.Command(program, append(args, "monitor", "--no-open")...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
