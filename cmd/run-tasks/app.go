@@ -61,7 +61,7 @@ var rare = []string{"store", "config", "master", "gpu-busy", "gpu-busy-above", "
 
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
-		flagProject(), flagDryRun(), flagAll(), flagPriority(),
+		flagDryRun(), flagAll(), flagPriority(),
 		cli.Switch("no-upload", "on a cluster: use the files uploaded last; upload nothing"),
 		cli.Switch("missing", "run only what has not succeeded with this command and code"),
 	}, slices.Concat(adHocFlags(), flagsNeeds(), overrideFlags(), runFlags())...)

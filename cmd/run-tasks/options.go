@@ -31,11 +31,12 @@ func flagMaster() cliv2.Flag {
 
 // locationFlags returns the options that say whose sweeps a command is about.
 func locationFlags() []cliv2.Flag {
-	return []cliv2.Flag{flagLocal(), flagStore(), cli.ConfigFlag(), flagMaster()}
+	return []cliv2.Flag{flagLocal(), flagFolder(), flagStore(), cli.ConfigFlag(), flagMaster()}
 }
 
-func flagProject() cliv2.Flag {
-	return &cliv2.StringFlag{Name: "d", Value: ".", DefaultText: "current folder",
+// flagFolder names the folder of a project and, on this machine, of its sweeps.
+func flagFolder() cliv2.Flag {
+	return &cliv2.StringFlag{Name: "d", DefaultText: "current folder, or the nearest above it",
 		Usage: "project `FOLDER`"}
 }
 
@@ -69,12 +70,6 @@ func runFlags() []cliv2.Flag {
 		cli.Switch("quiet", "print only the id of the sweep", "q"),
 		flagJSON(),
 		cli.Switch("cancel-on-interrupt", "on a cluster: Ctrl-C cancels the sweep"))
-}
-
-func updateFlags() []cliv2.Flag {
-	return []cliv2.Flag{flagUpdated(),
-		&cliv2.StringFlag{Name: "d", DefaultText: "as at submission",
-			Usage: "with --updated: project `FOLDER`"}}
 }
 
 // argument returns the only positional argument, or "" when there is none.
