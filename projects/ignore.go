@@ -70,9 +70,11 @@ func (s scope) ignores(path string, folder bool) (LeftOut, bool) {
 }
 
 // unless returns the line for a rules file at the top that reverts a rule: for all paths that the
-// rule names, or only for this path if the same pattern would not name them at the top.
+// rule names, or only for this path if the same pattern would not name them at the top, or names
+// everything.
 func (s ruleSet) unless(r rule, path string) string {
-	if r.byName || s.folder == "" && s.below == "" {
+	everything := strings.Trim(r.text, "/*") == ""
+	if !everything && (r.byName || s.folder == "" && s.below == "") {
 		return "!" + r.text
 	}
 	return "!" + ignoreLine(path)

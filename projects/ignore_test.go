@@ -55,6 +55,19 @@ func TestOwnRulesBeforeGit(t *testing.T) {
 	}
 }
 
+// The line that brings in what a rule for everything leaves out names only that.
+func TestRuleForEverything(t *testing.T) {
+	t.Parallel()
+	m := scan(t, plant(t, tree{".gitignore": "*\n!*.py\n", "main.py": "", "data.csv": "", "out/x": ""}))
+	var lines []string
+	for _, l := range m.LeftOut {
+		lines = append(lines, l.Unless)
+	}
+	if diff := cmp.Diff([]string{"!/data.csv", "!/out"}, lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestRulesAbove: in a git repository the rules of the folders above count, up to the repository's
 // root.
 func TestRulesAbove(t *testing.T) {

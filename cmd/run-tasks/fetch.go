@@ -56,10 +56,8 @@ holes in files do not count, and stay holes.
 
 PATTERN works as in a .gitignore file, relative to the folder of the task:
 '*.pt', /result/best.pt, checkpoints/. Targets of matching links are copied,
-too. Without SWEEP, --top uses the newest sweep with an objective; if several
-definitions have one, name the definition. If parameters.yml has repeat, --top
-selects the N combinations with the best mean, with all their repeats;
---group-by none selects the N best tasks.
+too. If parameters.yml has repeat, --top selects the N combinations with the
+best mean, with all their repeats; --group-by none selects the N best tasks.
 
 EXAMPLES:
    # all outputs of the newest sweep

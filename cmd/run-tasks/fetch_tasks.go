@@ -8,8 +8,6 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/infra"
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
-	"mlframework/sweep/human"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -31,63 +29,14 @@ func (w fetchPlan) tasks() (n int) {
 	return n
 }
 
-// fetchedSweep finds the sweep whose outputs are meant. Of the best tasks it is one that has an
-// objective.
+// fetchedSweep finds the sweep whose outputs are meant. Of the best tasks it needs an objective.
 func fetchedSweep(ctx context.Context, q queries, name string, top int) (api.Sweep, error) {
-	if name != "" || top == 0 {
-		s, err := sweepOf(ctx, q, name, false)
-		if err == nil && top > 0 && s.Record.Objective.IsZero() {
-			err = cli.Wrong("use --where to select tasks",
-				"%s has no objective to rank its tasks by", s.ID)
-		}
-		return s, err
+	s, err := sweepOf(ctx, q, name, false)
+	if err == nil && top > 0 && s.Record.Objective.IsZero() {
+		err = cli.Wrong("name another sweep, or use --where to select tasks",
+			"%s has no objective to rank its tasks by", s.ID)
 	}
-	all, err := q.Sweeps(ctx, "", 0)
-	if err != nil {
-		return api.Sweep{}, err
-	}
-	var newest []api.Sweep
-	for _, id := range newestOfEach(all) {
-		s, err := q.Sweep(ctx, id, false)
-		if err != nil {
-			return s, err
-		}
-		newest = append(newest, s)
-	}
-	return onlyRanked(newest)
-}
-
-// newestOfEach returns the newest sweep of every definition, the newest first. All are the oldest
-// first.
-func newestOfEach(all []core.Summary) (ids []string) {
-	seen := map[string]bool{}
-	for _, s := range slices.Backward(all) {
-		if !seen[s.Definition] {
-			seen[s.Definition] = true
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids
-}
-
-// onlyRanked returns the only one of some sweeps that has an objective.
-func onlyRanked(sweeps []api.Sweep) (api.Sweep, error) {
-	var ranked []api.Sweep
-	var names []string
-	for _, s := range sweeps {
-		if !s.Record.Objective.IsZero() {
-			ranked, names = append(ranked, s), append(names, s.ID)
-		}
-	}
-	switch len(ranked) {
-	case 0:
-		return api.Sweep{}, cli.Wrong("use --where to select tasks", "no definition has a newest "+
-			"sweep with an objective to rank tasks by")
-	case 1:
-		return ranked[0], nil
-	}
-	return api.Sweep{}, cli.Wrong("run-tasks fetch "+ranked[0].Definition+" --top ..., for example",
-		"several sweeps have an objective: %s", human.List(names))
+	return s, err
 }
 
 // cleared reports whether in a task's folder only outputs are left. One that runs has its copy of

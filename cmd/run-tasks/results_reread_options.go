@@ -80,7 +80,7 @@ func (o *rereadOptions) newRules(s api.Sweep, self string) ([]metric.Rule, metri
 	case s.Record.CommandLine:
 		return o.commandRules(s)
 	case named:
-		return nil, metric.Objective{}, cli.Wrong("define the metrics and the objective there",
+		return nil, metric.Objective{}, cli.Wrong("define them there, then: "+self+" results --reread "+s.ID,
 			"--metric and --objective have no effect on %s, whose metrics are defined in tasks.yml",
 			s.ID)
 	}
@@ -127,5 +127,5 @@ func (o *rereadOptions) commandRules(s api.Sweep) (rules []metric.Rule,
 
 // rereadExample is a command that reads a metric of a sweep whose command was typed.
 func rereadExample(self, sweep string) string {
-	return self + " results --metric 'loss=loss: ([0-9.]+)' --objective 'minimize loss' " + sweep
+	return self + " results --metric 'loss=loss: (\\S+)' --objective 'minimize loss' " + sweep
 }

@@ -70,14 +70,19 @@ type mergedResults struct {
 	schema table.Schema
 	newest core.Record // whose objective and repeats count
 	others int         // tasks that do not count
+	typed  []string    // the commands of sweeps that were submitted with one, each once
 }
 
-// add adds a task of a sweep that is newer than those before. Tasks of a sweep with a task for each
-// worker are no combinations: all of them count.
-func (m *mergedResults) add(r *table.Row, eachWorker bool) {
+// add adds a task of a sweep that is newer than those before. Sweeps of different commands have no
+// combination in common. Tasks of a sweep with a task for each worker are no combinations: all of
+// them count.
+func (m *mergedResults) add(r *table.Row, of core.Record) {
 	key := r.Definition + combinationKey(r)
-	if eachWorker {
+	switch {
+	case of.EachWorker:
 		key = r.ID
+	case of.CommandLine:
+		key += human.CommandLine(of.Recipe.Command)
 	}
 	at, known := m.at[key]
 	succeeded := task.Succeeded.String()
@@ -111,12 +116,16 @@ func merge(ctx context.Context, src source, sweeps []core.Summary) (*mergedResul
 			return nil, err
 		}
 		m.newest = s.Record
+		command := human.CommandLine(s.Record.Recipe.Command)
+		if s.Record.CommandLine && !slices.Contains(m.typed, command) {
+			m.typed = append(m.typed, command)
+		}
 		schema := s.Record.Schema()
 		m.schema = m.schema.With([]table.Row{schemaRow(schema)})
 		err = src.Rows(ctx, s.ID, api.Query{Issued: true}, func(r *table.Row) error {
 			row := *r
 			row.Parameters, row.Metrics = slices.Clone(r.Parameters), slices.Clone(r.Metrics)
-			m.add(&row, s.Record.EachWorker)
+			m.add(&row, s.Record)
 			return nil
 		})
 		if err != nil {
@@ -191,6 +200,9 @@ func (o resultsOptions) runOver(ctx context.Context, src source, t *terminal) er
 		t.note(fmt.Sprintf("%s: of combinations that ran in several of them, the newest success "+
 			"counts (%s left out)", human.Plural(int64(len(sweeps)), "sweep"),
 			human.Plural(int64(m.others), "task")))
+	}
+	if len(m.typed) > 1 {
+		t.note("the sweeps ran different commands: " + human.ListFirst(m.typed))
 	}
 	if err := m.filter(o.query.Where); err != nil {
 		return err

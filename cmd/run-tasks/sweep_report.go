@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
@@ -33,8 +34,20 @@ func (p *sweepReport) best(ctx context.Context) error {
 	if s.Counts[task.Succeeded.String()] > int64(len(rows)) {
 		title = fmt.Sprintf("best %d by %s (%s)", len(rows), o.Metric, o)
 	}
+	if len(rows) > 1 && allEqual(rows, o.Metric) {
+		title += ": all have the same " + o.Metric
+	}
 	fmt.Fprintln(p.stdout, "\n"+cli.Visible(title))
 	return table.WriteText(p.stdout, rows, tableOptions(p.stdout, s))
+}
+
+// allEqual reports whether tasks have the same value of a metric, so that their order says nothing.
+func allEqual(rows []table.Row, name string) bool {
+	first, _ := rows[0].Metrics.Get(name)
+	return !slices.ContainsFunc(rows, func(r table.Row) bool {
+		v, _ := r.Metrics.Get(name)
+		return v != first
+	})
 }
 
 // bestRows are the first tasks of the ranking so far.

@@ -21,6 +21,8 @@ func TestPatternEndsInNumber(t *testing.T) {
 		{"=([0-9]+)", "loss=3.", 3},
 		{"=([0-9.]+)", "loss=0.5,100", 0.5},
 		{"=([0-9.]+)", "loss=0.5,0.7", 0.5},
+		{`=(\S+)`, "(loss=0.5)", 0.5},
+		{`=(\S+)`, "loss=0.5; acc", 0.5},
 		// the pattern says itself what follows
 		{"=([0-9]+)[.]", "loss=12.5", 12},
 		// no numbers: a version, a name, a date

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,7 +171,7 @@ func (c chosen) split(args []string) (options, positional []string, err error) {
 		case apart:
 			options = append(options, arg, plain)
 		default:
-			options = append(options, strings.TrimSuffix(arg, text)+plain)
+			options = append(options, dashes(name)+"="+plain)
 		}
 	}
 	return options, positional, nil
@@ -197,11 +198,17 @@ func plainValue(f cli.Flag, name, text string) (string, error) {
 	return text, nil
 }
 
+// attached matches an option with one letter and a number behind it, such as -j4.
+var attached = regexp.MustCompile(`^-([a-z])(\d+)$`)
+
 // option takes an argument apart: --name, -name, --name=value. A lone "-" and a negative number are
 // no options.
 func option(arg string) (name, text string, value bool) {
 	if len(arg) < 2 || arg[0] != '-' || arg[1] >= '0' && arg[1] <= '9' {
 		return "", "", false
+	}
+	if m := attached.FindStringSubmatch(arg); m != nil {
+		return m[1], m[2], true
 	}
 	return strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 }

@@ -74,6 +74,7 @@ func TestArrange(t *testing.T) {
 		"help after a command":     {"show x --help", "show --help"},
 		"help wins":                {"NAME -h", "-h"},
 		"an empty argument":        {"show ''", "show -- ''"},
+		"a number at its letter":   {"NAME -d3", "-d=3 -- NAME"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

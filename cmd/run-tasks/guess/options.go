@@ -14,10 +14,13 @@ type Option struct {
 	Default  string   // as text; "": unknown or none
 	Choices  []string // the values that it can have; nil: any
 	Required bool     // the program does not run without it
-	place    bool     // it is passed by its place, not by its name
+	place    bool     // see Place
 	several  bool     // it takes several words, which no parameter can pass
 	negated  string   // of a switch, how false is passed, as under `switch`; "": by leaving it out
 }
+
+// Place reports whether the option is passed by its place, not by its name.
+func (o Option) Place() bool { return o.place }
 
 var (
 	argparseCall = regexp.MustCompile(`\.add_argument\s*\(`)
@@ -158,7 +161,7 @@ func (o Option) addTo(options []Option) []Option {
 	return append(options, o)
 }
 
-var argvWord = regexp.MustCompile(`(?m)^[ \t]*(\w+)\s*=\s*(?:(int|float|str)\()?\s*` +
+var argvWord = regexp.MustCompile(`(?m)(?:^|;)[ \t]*(\w+)\s*=\s*(?:(int|float|str)\()?\s*` +
 	`sys\.argv\[(\d+)\]\)?` +
 	`(?:\s+if\s.*?\selse\s+(\S+))?`)
 

@@ -58,12 +58,10 @@ func Programs(project fs.FS) []Program {
 }
 
 var (
-	mainGuard = regexp.MustCompile(`(?m)^if\s+__name__\s*==`)
-	hydraMain = regexp.MustCompile(`@hydra\.main\s*\(|@main\s*\(`)
-	clickMain = regexp.MustCompile(`@(?:click\.)?(?:command|group)\s*\(`)
-	// a script without a function that parses its command line
-	parsesAtTop = regexp.MustCompile(`(?m)^\w.*\.parse_(?:known_)?args\s*\(`)
-	unreadable  = regexp.MustCompile(`\.add_subparsers\s*\(|@(?:click\.)?group\s*\(|` +
+	mainGuard  = regexp.MustCompile(`(?m)^if\s+__name__\s*==`)
+	hydraMain  = regexp.MustCompile(`@hydra\.main\s*\(|@main\s*\(`)
+	clickMain  = regexp.MustCompile(`@(?:click\.)?(?:command|group)\s*\(`)
+	unreadable = regexp.MustCompile(`\.add_subparsers\s*\(|@(?:click\.)?group\s*\(|` +
 		`\bHfArgumentParser\b|(?m)^\s*(?:import|from)\s+(?:fire|typer|tyro|simple_parsing|jsonargparse)\b`)
 	relative  = regexp.MustCompile(`(?m)^from\s+\.`)
 	localName = regexp.MustCompile(`(?m)^(?:from|import)\s+(\w+)`)
@@ -155,9 +153,12 @@ func (p *Program) isProgram() bool {
 	}
 	s := newSource(p.text)
 	return mainGuard.MatchString(s.mask) || clickMain.MatchString(s.mask) ||
-		parsesAtTop.MatchString(s.mask) || strings.Contains(s.mask, "sys.argv") ||
-		programName.MatchString(name)
+		strings.Contains(s.mask, "sys.argv") || acts.MatchString(s.mask)
 }
+
+// acts matches a statement of a module that does something when the module is run.
+var acts = regexp.MustCompile(`(?m)^(?:[A-Za-z_][\w.]*\(|(?:for|while|with)\s)|` +
+	`^\w.*\.parse_(?:known_)?args\s*\(`)
 
 // programName matches names of scripts that train, the likeliest first.
 var programName = regexp.MustCompile(`^(train|main|run|finetune|fit|experiment)`)

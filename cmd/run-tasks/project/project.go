@@ -141,6 +141,7 @@ func (o Options) Read() (p *Project, err error) {
 	p.noteObjective()
 	p.noteSwitches()
 	p.noteDashes()
+	p.notePassed()
 	if err = o.Needs.Change(&p.Task.Needs); err == nil && !o.AsPushed {
 		err = p.checkProgram(o.Place)
 		if w, found := p.missingProgram(o.Place); o.DryRun && found {

@@ -27,7 +27,7 @@ var training = map[string]string{
 	"tasks.yml": "tasks:\n  train:\n    command: [python3, train.py]\n" +
 		"    parameters: parameters.yml\n    objective: minimize loss\n",
 	"parameters.yml": "lr: [0.1, 0.01]\nseed: !interval [0, 3]\n",
-	"train.py":       "print('loss: 1')\n",
+	"train.py":       "import sys\nprint('loss: 1')  # and sys.argv\n",
 }
 
 // A definition, or a command, with what the command line changes, is the record of a sweep.
@@ -117,5 +117,29 @@ func TestParseMetrics(t *testing.T) {
 	}
 	if _, err := ParseMetrics([]string{"loss"}); err == nil {
 		t.Error("a metric without a pattern is taken")
+	}
+}
+
+// Parameters that a script does not take as flags are noted.
+func TestNotesOfScripts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ script, note string }{
+		"constants": {"LR = 0.1\nprint('loss:', LR)\n", "fit.py reads no arguments: lr has no effect on it"},
+		"a place": {"import sys\nlr = float(sys.argv[1])\n",
+			"fit.py takes lr by its place, not as --lr: write {lr} in the command"},
+		"a flag": {"import argparse\np = argparse.ArgumentParser()\np.add_argument('--lr')\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := Options{Argv: []string{"python3", "fit.py", "lr=0.1,0.2"}, Place: Here,
+				Dir: write(t, map[string]string{"fit.py": c.script})}
+			p, err := o.Read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(p.Notes, "\n"); got != c.note {
+				t.Errorf("notes %q, want %q", got, c.note)
+			}
+		})
 	}
 }

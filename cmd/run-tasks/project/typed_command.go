@@ -20,7 +20,7 @@ func ParseMetrics(rules []string) (map[string]string, error) {
 	for _, rule := range rules {
 		name, pattern, is := strings.Cut(rule, "=")
 		if !is || name == "" {
-			return nil, cli.Wrong("write NAME=REGEX, such as --metric 'loss=loss: ([0-9.]+)'",
+			return nil, cli.Wrong("write NAME=REGEX, such as --metric 'loss=loss: (\\S+)'",
 				"--metric %s: a regular expression is missing", rule)
 		}
 		metrics[name] = pattern
@@ -118,7 +118,8 @@ func (p *Project) setParameters(names []string) error {
 var valueLists = regexp.MustCompile(`^([\w.+-]+(,[\w.+-]+)+|-?\d+\.\.-?\d+)$`)
 
 // ownOptions are options of run-tasks that may have been meant where a command has them.
-var ownOptions = []string{"--gpus", "--slots", "--detach"}
+var ownOptions = []string{"--gpus", "--slots", "--detach", "--metric", "--objective", "--repeat",
+	"--missing", "--keep-going", "--no-output"}
 
 // noteOwnOptions notes options of a command that may be meant for run-tasks.
 func (p *Project) noteOwnOptions(argv []string) {
