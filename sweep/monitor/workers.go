@@ -70,7 +70,7 @@ func (m *Monitor) loadWorkers(r *request) (*content, error) {
 
 func (m *Monitor) worker(w core.Worker, now time.Time) workerLine {
 	l := workerLine{Name: human.Visible(w.Name), Host: human.Visible(w.Host),
-		Version: human.Visible(w.Program), Anchor: "worker-" + url.PathEscape(w.Name),
+		Version: human.Visible(w.Program), Anchor: workerAnchor(w.Name),
 		State: w.State,
 		Slots: w.Slots, Used: len(w.Running), Waiting: w.Waiting, Seen: "never",
 		More: max(0, len(w.Running)-attemptsShown)}
@@ -94,6 +94,13 @@ func (m *Monitor) worker(w core.Worker, now time.Time) workerLine {
 	}
 	return l
 }
+
+// workerURL returns where a worker is shown.
+func (m *Monitor) workerURL(name string) string {
+	return m.o.Prefix + "/workers#" + workerAnchor(name)
+}
+
+func workerAnchor(name string) string { return "worker-" + url.PathEscape(name) }
 
 func (m *Monitor) attempt(b task.Busy, now time.Time) attempt {
 	id := task.ID{Sweep: b.Sweep, Index: b.Index}
