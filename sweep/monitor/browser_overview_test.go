@@ -25,6 +25,10 @@ func TestPagesOverEverythingInABrowser(t *testing.T) {
 	})
 	_, err := s.master.Pause(t.Context(), paused, false)
 	s.must(err)
+	_, err = s.master.Drain(t.Context(), "gpu9", false)
+	if err == nil {
+		t.Fatal("a worker that is not there was drained")
+	}
 	b := s.open()
 	b.visit("/")
 	b.enter()
@@ -34,7 +38,8 @@ func TestPagesOverEverythingInABrowser(t *testing.T) {
 			[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
 		for _, width := range []int64{1440, 390} {
 			b.run(chromedp.EmulateViewport(width, 900))
-			for path, text := range map[string]string{"/": id, "/failures": "exit code 1"} {
+			for path, text := range map[string]string{"/": id, "/failures": "exit code 1",
+				"/audit": "pause"} {
 				b.visit(path)
 				b.sees(text)
 				name := fmt.Sprintf("%s-%s-%d", strings.Trim("page-"+path[1:], "-"), theme, width)

@@ -28,7 +28,7 @@ func parseTemplates() map[string]pageTemplate {
 		"templates/frame.html",
 		"templates/parts.html", "templates/curve.html"))
 	all := map[string]pageTemplate{}
-	for _, name := range []string{"overview", "sweeps", "sweep", "task", "tasks", "failures", "workers", "login", "confirm",
+	for _, name := range []string{"overview", "sweeps", "sweep", "task", "tasks", "failures", "workers", "audit", "login", "confirm",
 		"fault"} {
 		all[name] = pageTemplate{template.Must(template.Must(base.Clone()).ParseFS(templates,
 			"templates/"+name+".html"))}

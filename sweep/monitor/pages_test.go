@@ -337,7 +337,8 @@ func TestTheMasterIsAway(t *testing.T) {
 		return v.get("/sweeps").status == http.StatusServiceUnavailable
 	})
 	for _, path := range []string{"/", "/sweeps", "/sweeps/" + id, "/sweeps/" + id + "/tasks/0",
-		"/tasks", "/failures", "/workers"} {
+		"/tasks", "/failures", "/workers",
+		"/audit"} {
 		p := v.get(path)
 		if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d", path, p.status)
@@ -365,7 +366,8 @@ func TestAPrefix(t *testing.T) {
 	id := s.submit("i: !interval [0, 3]\n")
 	v := s.enter(monitor.Operator)
 	for _, path := range []string{"/", "/sweeps", "/sweeps/" + id, "/sweeps/" + id + "/tasks/1",
-		"/tasks?size=1", "/failures", "/workers"} {
+		"/tasks?size=1", "/failures", "/workers",
+		"/audit"} {
 		p := v.get(path)
 		if p.status != 200 {
 			t.Errorf("%s: %d", path, p.status)

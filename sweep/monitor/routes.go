@@ -46,6 +46,8 @@ var pages = []page{
 		(*Monitor).loadFailures},
 	{"/workers", "workers", []string{"workers", "gpus"}, fixedTopic(workersTopic),
 		(*Monitor).loadWorkers},
+	{"/audit", "audit", []string{"object", "done"}, fixedTopic(overviewTopic),
+		(*Monitor).loadAudit},
 }
 
 // routes returns everything that a monitor answers.
