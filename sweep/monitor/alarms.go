@@ -12,7 +12,7 @@ import (
 
 // alarm is something that needs a person.
 type alarm struct {
-	What, URL string // a sweep or a worker; "": the master
+	What, URL string // URL "": it has no page
 	State     string
 	Text      string // why
 	Remedy    remedy
@@ -24,9 +24,9 @@ type remedy struct{ Text, Command string }
 // readyAlarms are why submitted sweeps do not run.
 func readyAlarms(r api.Readiness) (all []alarm) {
 	for _, reason := range r.Reasons {
-		a := alarm{State: "not ready", Text: human.Visible(reason.String())}
+		a := alarm{What: "master", State: "not ready", Text: human.Visible(reason.String())}
 		if reason.What == "broker" {
-			a.Remedy = remedy{"Its log says more:", "check-status --logs broker"}
+			a.Remedy = logsRemedy("broker")
 		}
 		all = append(all, a)
 	}
@@ -58,8 +58,7 @@ func (m *Monitor) workerAlarms(all []core.Worker) (alarms []alarm) {
 func workerRemedy(w core.Worker) remedy {
 	switch w.State {
 	case core.WorkerAway, core.WorkerQuarantined:
-		return remedy{"Its log says more:", human.CommandLine([]string{"check-status", "--logs",
-			w.Name})}
+		return logsRemedy(w.Name)
 	case core.WorkerRefused:
 		if w.Reason != nil && strings.HasPrefix(*w.Reason, task.NoSpaceReason) {
 			return remedy{Text: "Free some space on its disk; it then continues by itself."}
@@ -67,6 +66,11 @@ func workerRemedy(w core.Worker) remedy {
 		return remedy{"To bring all workers one program:", "infrainit -f"}
 	}
 	return remedy{}
+}
+
+// logsRemedy shows the log of a worker, or of master or broker.
+func logsRemedy(of string) remedy {
+	return remedy{"The log says more:", human.CommandLine([]string{"check-status", "--logs", of})}
 }
 
 // gpuFaults are why a worker cannot list its GPUs, and those that do not work. What it makes up

@@ -16,6 +16,7 @@ import (
 // dark.
 func TestPagesOverEverythingInABrowser(t *testing.T) {
 	s, id, _ := lab(t)
+	s.restartWith(connectedRabbit())
 	s.hire("gpu2", "gpu2.lab", 2, failing(2))
 	s.becomes(s.submit("i: !interval [0, 9]\n", func(r *core.Record) {
 		r.Recipe.Definition = "pretrain"
@@ -39,7 +40,7 @@ func TestPagesOverEverythingInABrowser(t *testing.T) {
 		for _, width := range []int64{1440, 390} {
 			b.run(chromedp.EmulateViewport(width, 900))
 			for path, text := range map[string]string{"/": id, "/failures": "exit code 1",
-				"/audit": "pause"} {
+				"/audit": "pause", "/broker": "RabbitMQ"} {
 				b.visit(path)
 				b.sees(text)
 				name := fmt.Sprintf("%s-%s-%d", strings.Trim("page-"+path[1:], "-"), theme, width)

@@ -113,8 +113,8 @@ func TestAlarms(t *testing.T) {
 		{ID: "train-4", State: core.Open, Silent: text("no heartbeat from gpu1")},
 	}
 	want := []string{
-		"gpu1 away: silent for 2m0s | Its log says more: check-status --logs gpu1",
-		"gpu2 quarantined: 3 attempts in a row | Its log says more: check-status --logs gpu2",
+		"gpu1 away: silent for 2m0s | The log says more: check-status --logs gpu1",
+		"gpu2 quarantined: 3 attempts in a row | The log says more: check-status --logs gpu2",
 		"gpu3 refused: " + task.NoSpaceReason + ": 1 MB | Free some space on its disk; it then " +
 			"continues by itself. ",
 		"gpu4 refused: version 7 | To bring all workers one program: infrainit -f",

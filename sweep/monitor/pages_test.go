@@ -338,7 +338,7 @@ func TestTheMasterIsAway(t *testing.T) {
 	})
 	for _, path := range []string{"/", "/sweeps", "/sweeps/" + id, "/sweeps/" + id + "/tasks/0",
 		"/tasks", "/failures", "/workers",
-		"/audit"} {
+		"/broker", "/audit"} {
 		p := v.get(path)
 		if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d", path, p.status)
@@ -367,7 +367,7 @@ func TestAPrefix(t *testing.T) {
 	v := s.enter(monitor.Operator)
 	for _, path := range []string{"/", "/sweeps", "/sweeps/" + id, "/sweeps/" + id + "/tasks/1",
 		"/tasks?size=1", "/failures", "/workers",
-		"/audit"} {
+		"/broker", "/audit"} {
 		p := v.get(path)
 		if p.status != 200 {
 			t.Errorf("%s: %d", path, p.status)

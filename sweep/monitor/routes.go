@@ -46,6 +46,8 @@ var pages = []page{
 		(*Monitor).loadFailures},
 	{"/workers", "workers", []string{"workers", "gpus"}, fixedTopic(workersTopic),
 		(*Monitor).loadWorkers},
+	{"/broker", "broker", []string{"head", "queues"}, fixedTopic(overviewTopic),
+		(*Monitor).loadBroker},
 	{"/audit", "audit", []string{"object", "done"}, fixedTopic(overviewTopic),
 		(*Monitor).loadAudit},
 }
