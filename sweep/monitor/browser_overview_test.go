@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -20,12 +21,22 @@ func TestPagesOverEverythingInABrowser(t *testing.T) {
 	s.hire("gpu2", "gpu2.lab", 2, failing(2))
 	s.becomes(s.submit("i: !interval [0, 9]\n", func(r *core.Record) {
 		r.Recipe.Definition = "pretrain"
-	}), "failed", 2)
+	}), "pending", 0)
 	paused := s.submit("i: !interval [0, 9]\n", func(r *core.Record) {
 		r.Recipe.Definition, r.Recipe.GPUs = "wide", task.GPUs{Count: 2}
 	})
 	_, err := s.master.Pause(t.Context(), paused, false)
 	s.must(err)
+	s.hireWith([]task.GPU{{UUID: "GPU-aa", Index: "0", Name: "NVIDIA RTX A5000", Memory: 24 << 30,
+		Used: 15 << 30, Utilization: 94}, {UUID: "GPU-bb", Index: "1", Name: "NVIDIA RTX A5000",
+		Memory: 24 << 30, Used: 1 << 30}}, "gpu3", "gpu3.lab", 2, hold)
+	vision := s.submit("lr: [0.01, 0.03]\ndepth: 4\n", func(r *core.Record) {
+		r.Recipe.Definition = "vision"
+		r.Recipe.GPUs = task.GPUs{Count: 1, Name: "A5000"}
+		r.Recipe.Metrics = []metric.Rule{{Name: "accuracy", Pattern: "x(y)"}}
+	})
+	s.becomes(vision, "running", 2)
+	s.reports("gpu3", vision, 0, .31)
 	_, err = s.master.Drain(t.Context(), "gpu9", false)
 	if err == nil {
 		t.Fatal("a worker that is not there was drained")
@@ -40,7 +51,8 @@ func TestPagesOverEverythingInABrowser(t *testing.T) {
 		for _, width := range []int64{1440, 390} {
 			b.run(chromedp.EmulateViewport(width, 900))
 			for path, text := range map[string]string{"/": id, "/failures": "exit code 1",
-				"/audit": "pause", "/broker": "RabbitMQ"} {
+				"/audit": "pause", "/broker": "RabbitMQ",
+				"/workers": "3 of 3 up"} {
 				b.visit(path)
 				b.sees(text)
 				name := fmt.Sprintf("%s-%s-%d", strings.Trim("page-"+path[1:], "-"), theme, width)

@@ -343,7 +343,7 @@ func TestABrowserSeesTheMasterGoAndComeBack(t *testing.T) {
 	})
 	b.keep("away-page")
 	s.start()
-	b.sees("Workers, by name")
+	b.sees("1 of 1 up; ")
 	if js[bool](b, "!document.getElementById('away').hidden") {
 		t.Error("it still says that the master is away")
 	}

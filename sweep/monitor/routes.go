@@ -44,7 +44,7 @@ var pages = []page{
 	{"/tasks", "tasks", []string{"states", "table"}, fixedTopic(sweepsTopic), (*Monitor).loadTasks},
 	{"/failures", "failures", []string{"times", "kinds"}, fixedTopic(sweepsTopic),
 		(*Monitor).loadFailures},
-	{"/workers", "workers", []string{"workers", "gpus"}, fixedTopic(workersTopic),
+	{"/workers", "workers", []string{"head", "workers"}, fixedTopic(workersTopic),
 		(*Monitor).loadWorkers},
 	{"/broker", "broker", []string{"head", "queues"}, fixedTopic(overviewTopic),
 		(*Monitor).loadBroker},
