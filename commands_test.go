@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,14 +21,14 @@ const (
 	commandsPage = "docs/commands.md"
 	commandsHead = `# Commands
 
-What every command says with ` + "`--help`" + `. A test holds this page to the programs, and writes it:
+What every command says with ` + "`--help --all`" + `. A test holds this page to the programs, and writes it:
 ` + "`go test . -run TestCommandReference -update`" + `. Exit codes that a command has in common with all of its subcommands are said once.
 `
 )
 
 // TestCommandReference builds the commands, asks each, and each of its subcommands, for its help,
 // and compares docs/commands.md. A help fits a terminal of 80 columns, and has examples that name
-// only commands and options that exist.
+// only commands and options that exist, as command lines in other pages do.
 func TestCommandReference(t *testing.T) {
 	t.Parallel()
 	bin := buildCommands(t)
@@ -37,6 +38,7 @@ func TestCommandReference(t *testing.T) {
 		"nvdocker-install", "infra-clean", "sweepd"} {
 		writeHelp(t, &page, bin, "##", "", name)
 	}
+	checkPages(t, bin)
 	if *update {
 		if err := os.WriteFile(commandsPage, []byte(page.String()), 0o666); err != nil {
 			t.Fatal(err)
@@ -57,11 +59,15 @@ func TestCommandReference(t *testing.T) {
 // nothing of the exit codes that they have in common with it.
 func writeHelp(t *testing.T, page *strings.Builder, bin, heading, codes, name string) {
 	t.Helper()
-	text, err := ask(t, bin, name+" --help")
+	all := " --all"
+	if name == "infra-clean" { // a script, whose usage lines are its examples
+		all = ""
+	}
+	text, err := ask(t, bin, name+" --help"+all)
 	if err != nil || text == "" {
 		t.Fatalf("%s --help: %v, %d bytes", name, err, len(text))
 	}
-	if name != "infra-clean" { // a script, whose usage lines are its examples
+	if all != "" {
 		checkWidth(t, name, text)
 		checkExamples(t, bin, name, section(text, "EXAMPLES:"))
 	}
@@ -105,6 +111,34 @@ func checkExamples(t *testing.T, bin, name, examples string) {
 	}
 	if tried == 0 {
 		t.Errorf("%s --help has no example", name)
+	}
+}
+
+// shownCommand matches a command line of this project in a page: behind a $, or indented.
+var shownCommand = regexp.MustCompile(`(?m)^(?: {4}|\$ | {4}\$ )(` +
+	`(?:run-tasks|infrainit|check-status|update-files|nvdocker-install|sweepd)(?: [^#<>|\n]*)?)`)
+
+// checkPages asks for help with each command line that README.md and the pages of docs show.
+func checkPages(t *testing.T, bin string) {
+	t.Helper()
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "README.md") {
+		if page == commandsPage {
+			continue
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range shownCommand.FindAllStringSubmatch(string(text), -1) {
+			program, rest, _ := strings.Cut(strings.TrimSpace(m[1]), " ")
+			if _, err := ask(t, bin, program+" --help "+rest); err != nil {
+				t.Errorf("%s: the command line %q does not work: %v", page, m[1], err)
+			}
+		}
 	}
 }
 

@@ -69,6 +69,11 @@ EXIT CODES:
    130  interrupted; changes were rolled back
 `
 
+// rare are the options that few clusters need.
+var rare = []string{"broker-image", "broker-port", "monitor-port", "gpu-busy", "gpu-busy-above",
+	"master-address", "host-key-check", "drain-timeout", "lease", "force", "keep", "break-lock",
+	"downgrade"}
+
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
 		cli.Switch("file", "take the options from cluster.yml; options given here win", "f"),
@@ -93,6 +98,7 @@ func (c *command) app() *cliv2.App {
 			cli.Switch("quiet", "do not print progress", "q"),
 			cli.Switch("verbose", "show where each option comes from", "v"),
 		)...)
+	cli.Rare(app, rare...)
 	app.Action = c.up
 	return app
 }

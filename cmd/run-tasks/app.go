@@ -43,9 +43,9 @@ In a folder with a cluster.yml (infrainit writes it), and in those below it,
 commands use its cluster. In other folders, and with --local, they use this
 machine: the store is .mlframework and outputs are in outputs, both in the
 project's folder. Commands find it from the folders below it, too.
---master SOCKET, or the variable ` + masterVariable + `, selects a master on
+{{if all}}--master SOCKET, or the variable ` + masterVariable + `, selects a master on
 this machine instead.
-
+{{end}}
 On this machine, Ctrl-C stops the sweep of its terminal, and so does closing the
 terminal; --detach leaves the sweep running in the background. Further sweeps of
 the same folder run behind it, on the same slots.
@@ -55,13 +55,18 @@ lr=0.1,0.01 is a list, epoch='[1,5)' an interval. See docs/parameters.md.
 
 ` + cli.ExitCodes
 
+// rare are the options that few calls need, of this program and its commands.
+var rare = []string{"store", "config", "master", "gpu-busy", "gpu-busy-above", "no-upload",
+	"cancel-on-interrupt", "sample-seed", "as", "yes", "cpus", "memory", "on"}
+
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
-		flagProject(), flagDryRun(), flagAll(), flagPriority(),
+		flagDryRun(), flagAll(), flagPriority(),
 		cli.Switch("no-upload", "on a cluster: use the files uploaded last; upload nothing"),
 		cli.Switch("missing", "run only what has not succeeded with this command and code"),
 	}, slices.Concat(adHocFlags(), flagsNeeds(), overrideFlags(), runFlags())...)
 	app := cli.App("run-tasks", appUsage, appHelp, c.stdout, c.stderr, flags...)
+	cli.Rare(app, rare...)
 	app.Action, app.Commands = submitAction(c), c.commands()
 	return app
 }

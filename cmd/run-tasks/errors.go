@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
@@ -13,12 +14,15 @@ import (
 )
 
 func noSweep() error {
-	if found := below(".", local.HasStore); len(found) > 0 {
-		return cli.Wrong(found[0]+" has some: run-tasks --store "+human.CommandLine(found[:1])+" ls",
-			"no sweeps in this folder")
+	here := "this folder"
+	if folder := filepath.Dir(local.StoreFolder()); folder != "." {
+		here = cli.Visible(folder)
 	}
-	return cli.Wrong("submit one with run-tasks NAME, or go to the folder of your sweeps",
-		"no sweeps in this folder")
+	remedy := "submit one with run-tasks NAME, or go to the folder of your sweeps"
+	if found := below(".", local.HasStore); len(found) > 0 {
+		remedy = found[0] + " has some: run-tasks -d " + human.CommandLine(found[:1]) + " ls"
+	}
+	return cli.Wrong(remedy, "no sweeps in %s", here)
 }
 
 // problem gives answers of a master, and of the process that runs this folder, their words and exit

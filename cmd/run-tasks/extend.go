@@ -21,9 +21,7 @@ func extendCommand(c *command) *cliv2.Command {
 		ArgsUsage: "[SWEEP] [PARAMETER=VALUE...]",
 		Usage:     "add new combinations of parameters to a sweep",
 		Flags: append(append(runFlags(), overrideFlags()...), flagDryRun(), flagAll(),
-			flagUpdated(),
-			&cliv2.StringFlag{Name: "d", DefaultText: "as at submission",
-				Usage: "project `FOLDER`"}),
+			flagUpdated()),
 		Description: `Adds the combinations that the parameters file now has and the sweep does not.
 Existing tasks keep their numbers and results. New tasks run after them, with
 the command, rules and code of the sweep. Values that were removed from the file

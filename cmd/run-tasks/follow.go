@@ -16,13 +16,13 @@ import (
 func followCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "follow", ArgsUsage: oneSweep, Action: onSource(c, readFollowOptions),
 		Usage: "follow a sweep until it ends",
-		Flags: append(locationFlags(), flagNoOutput(), flagJSON()),
+		Flags: append(locationFlags(), flagNoOutput(), flagVerbose(), flagJSON()),
 		Description: `The exit code is that of the sweep. Ctrl-C leaves the sweep running.
 
 EXAMPLES:
    run-tasks follow
-   # progress only, without the output of tasks
-   run-tasks follow run_training-1 --no-output`}
+   # with the output of its tasks
+   run-tasks follow run_training-1 -v`}
 }
 
 // followOptions are the options of `run-tasks follow`.

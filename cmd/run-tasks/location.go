@@ -128,7 +128,7 @@ func projectOf(ctx *cliv2.Context) string {
 	if err == nil && saved.ProjectHere() != "" {
 		return saved.ProjectHere()
 	}
-	return ctx.String("d") // dialling says what is wrong
+	return "." // dialling says what is wrong
 }
 
 // masterVariable names a master's socket, as --master does.

@@ -31,11 +31,12 @@ func flagMaster() cliv2.Flag {
 
 // locationFlags returns the options that say whose sweeps a command is about.
 func locationFlags() []cliv2.Flag {
-	return []cliv2.Flag{flagLocal(), flagStore(), cli.ConfigFlag(), flagMaster()}
+	return []cliv2.Flag{flagLocal(), flagFolder(), flagStore(), cli.ConfigFlag(), flagMaster()}
 }
 
-func flagProject() cliv2.Flag {
-	return &cliv2.StringFlag{Name: "d", Value: ".", DefaultText: "current folder",
+// flagFolder names the folder of a project and, on this machine, of its sweeps.
+func flagFolder() cliv2.Flag {
+	return &cliv2.StringFlag{Name: "d", DefaultText: "current folder, or the nearest above it",
 		Usage: "project `FOLDER`"}
 }
 
@@ -49,6 +50,11 @@ func flagAll() cliv2.Flag { return cli.Switch("all", "with --dry-run: show every
 
 func flagNoOutput() cliv2.Flag { return cli.Switch("no-output", "do not show the output of tasks") }
 
+func flagVerbose() cliv2.Flag {
+	return cli.Switch("verbose", "on a terminal: show the output of tasks (default: only of a "+
+		"single task)", "v")
+}
+
 func flagUpdated() cliv2.Flag {
 	return cli.Switch("updated", "use the current code, and tasks.yml as far as it can change")
 }
@@ -60,16 +66,10 @@ func runFlags() []cliv2.Flag {
 	return append(append(flags, runnerFlags()...),
 		cli.Switch("detach", "return when the sweep has started, and leave it running"),
 		cli.Switch("keep-going", "do not pause the sweep when its first tasks fail alike"),
-		flagNoOutput(),
+		flagNoOutput(), flagVerbose(),
 		cli.Switch("quiet", "print only the id of the sweep", "q"),
 		flagJSON(),
 		cli.Switch("cancel-on-interrupt", "on a cluster: Ctrl-C cancels the sweep"))
-}
-
-func updateFlags() []cliv2.Flag {
-	return []cliv2.Flag{flagUpdated(),
-		&cliv2.StringFlag{Name: "d", DefaultText: "as at submission",
-			Usage: "with --updated: project `FOLDER`"}}
 }
 
 // argument returns the only positional argument, or "" when there is none.
@@ -92,7 +92,7 @@ func stray(arg string) error {
 // displayOptions reads it from a command's options.
 func displayOptions(ctx *cliv2.Context) display.Options {
 	return display.Options{Quiet: ctx.Bool("quiet"), JSON: ctx.Bool("json"),
-		Output: !ctx.Bool("no-output"), OneMachine: locationOf(ctx) == project.Here}
+		Output: !ctx.Bool("no-output"), Verbose: ctx.Bool("verbose"), OneMachine: locationOf(ctx) == project.Here}
 }
 
 // overrideFlags returns the options that change the parameters file for one sweep, beside

@@ -36,9 +36,7 @@ func resultsCommand(c *command) *cliv2.Command {
 			cli.Switch("reread", "first extract all metrics again, as tasks.yml defines them now"),
 			metricFlag("of a command run after --: "),
 			&cliv2.StringFlag{Name: "objective", Usage: "of a command run after --: rank tasks by " +
-				"an `OBJECTIVE` such as \"maximize accuracy\""},
-			&cliv2.StringFlag{Name: "d", DefaultText: "as at submission",
-				Usage: "with --reread: project `FOLDER`"}),
+				"an `OBJECTIVE` such as \"maximize accuracy\""}),
 		Description: `EXPR compares columns and calculates with them: host in [gpu1, gpu2],
 not (state=failed or loss=nan), batchsize * unit <= 1000, log10(lr) > -3,
 name ~ '^a.*z$'. See docs/expressions.md.

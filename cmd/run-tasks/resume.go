@@ -27,7 +27,7 @@ type continuation func(*api.Client, context.Context, string, api.ResumeRequest,
 func resumeCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "resume", ArgsUsage: oneSweep, Action: resumeAction(c),
 		Usage: "continue a paused or interrupted sweep",
-		Flags: append(runFlags(), updateFlags()...),
+		Flags: append(runFlags(), flagUpdated()),
 		Description: `EXAMPLES:
    run-tasks resume
    # with the current code of the project
@@ -61,10 +61,8 @@ func continueSweep(ctx *cliv2.Context, c *command, o continueOptions) (err error
 	if o.runOptions, err = readRunOptions(ctx); err != nil {
 		return err
 	}
-	o.Update = project.Update{Updated: ctx.Bool("updated"), Dir: ctx.String("d")}
-	if o.Dir != "" && !o.Updated {
-		return cli.Wrong("", "-d needs --updated: otherwise a sweep runs the files that it was "+
-			"submitted with")
+	if o.Updated = ctx.Bool("updated"); o.Updated {
+		o.Dir = ctx.String("d")
 	}
 	o.fresh = ctx.Bool("fresh")
 	src, err := c.open(ctx)

@@ -12,9 +12,9 @@ import (
 
 func retryCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "retry", ArgsUsage: "[SWEEP | [SWEEP/]INDEX...]", Action: retryAction(c),
-		Usage: "run failed and cancelled tasks again", Flags: append(append(runFlags(),
-			updateFlags()...), cli.Switch("fresh", "start tasks in new folders; the folders of "+
-			"earlier attempts are renamed to INDEX.attempt-N")),
+		Usage: "run failed and cancelled tasks again", Flags: append(runFlags(),
+			flagUpdated(), cli.Switch("fresh", "start tasks in new folders; the folders of "+
+				"earlier attempts are renamed to INDEX.attempt-N")),
 		Description: `Without --fresh, a task continues in its folder, which contains the files of
 earlier attempts.
 

@@ -103,7 +103,7 @@ func readSubmitOptions(ctx *cliv2.Context, argv []string) (o submitOptions, err 
 	}
 	o.Place = o.at
 	if argv != nil {
-		o.Dir = ctx.String("d")
+		o.Dir = cmp.Or(ctx.String("d"), ".")
 		return o, nil
 	}
 	for _, name := range []string{"as", "metric", "objective"} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 
@@ -23,8 +24,8 @@ func flagStore() cliv2.Flag {
 }
 
 // useStore finds the folder whose sweeps a command about existing sweeps is about: the one that
-// --store names, or the one that -d names if it has sweeps, or the nearest that has sweeps or a
-// project, from the current one upwards.
+// --store names, or the one that -d names, or the nearest that has sweeps or a project, from the
+// current one upwards. With --updated and --reread, -d may name a project that has no sweeps.
 func (c *command) useStore(ctx *cliv2.Context) error {
 	if locationOf(ctx) != project.Here {
 		return nil
@@ -32,7 +33,8 @@ func (c *command) useStore(ctx *cliv2.Context) error {
 	folder := ctx.String("store")
 	if folder == "" {
 		folder = nearestStore()
-		if named := ctx.String("d"); ctx.IsSet("d") && local.HasStore(named) {
+		named := ctx.String("d")
+		if named != "" && (local.HasStore(named) || !ctx.Bool("updated") && !ctx.Bool("reread")) {
 			folder = named
 		}
 	}
@@ -49,7 +51,11 @@ func (c *command) use(folder string) {
 		found = nearestStore()
 	}
 	if !samePath(folder, found) {
-		c.self = "run-tasks --store " + human.CommandLine([]string{folder})
+		option := "--store"
+		if hasProject(folder) {
+			option = "-d"
+		}
+		c.self = "run-tasks " + human.CommandLine([]string{option, folder})
 	}
 }
 
@@ -78,13 +84,13 @@ func (c *command) useNewStore(ctx *cliv2.Context) {
 	switch {
 	case folder != "":
 	case c.argv != nil && (ctx.IsSet("d") || local.HasStore(".")):
-		folder = ctx.String("d")
+		folder = cmp.Or(ctx.String("d"), ".")
 	default:
 		folder = projectFolder(ctx)
 	}
 	c.use(folder)
 	if ctx.String("store") == "" && local.HasStore(".") && !samePath(folder, ".") {
-		c.note("new sweeps of this project are kept in " + folder + "; `run-tasks --store . ls` " +
+		c.note("new sweeps of this project are kept in " + folder + "; `run-tasks -d . ls` " +
 			"lists those of the current folder")
 	}
 }

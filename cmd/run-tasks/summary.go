@@ -35,6 +35,9 @@ func summarize(ctx context.Context, t *terminal, src source, id string, l displa
 		if err := (&sweepReport{t, src, s}).summary(ctx, earlier); err != nil {
 			return err
 		}
+		if l.LeavesOut(t.stdout, s.Total) && s.Counts[task.Succeeded.String()] == s.Total {
+			fmt.Fprintf(t.stdout, "output: %s logs %s\n", t.self, s.ID)
+		}
 	}
 	t.warn(unkeptWarnings(s)...)
 	warnMetrics(t, s)

@@ -68,7 +68,7 @@ func TestTerminal(t *testing.T) {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
 			t.Parallel()
 			term, f := openTerminal(t, uint16(columns)), newFolder(t, "grace: 30s", wild)
-			c := f.start(term.tty, "--local", "-d", "p", "--slots", "2", "work")
+			c := f.start(term.tty, "--local", "-d", "p", "--slots", "2", "-v", "work")
 			f.running(2)
 			for _, want := range []string{"work-1 0/4 [--", "] 2 running", "task 0", "task 1"} {
 				eventually(t, deadline, want, func() bool {
@@ -109,6 +109,25 @@ func TestTerminal(t *testing.T) {
 				t.Errorf("the end is missing:\n%s", strings.Join(lines, "\n"))
 			}
 		})
+	}
+}
+
+// Without -v, a terminal shows the output of a single task only.
+func TestTerminalWithoutOutput(t *testing.T) {
+	t.Parallel()
+	term, f := openTerminal(t, 80), newFolder(t, "grace: 30s", wild)
+	f.write("go", "")
+	for _, args := range [][]string{{"-d", "p", "work"}, {"-d", "p", "--limit", "1", "work"}} {
+		if code := f.start(term.tty, append([]string{"--local"}, args...)...).wait(); code != 0 {
+			t.Errorf("%q: exit code %d", args, code)
+		}
+	}
+	several, single, both := strings.Cut(term.text(), "work-1: 4 tasks: 4 succeeded")
+	if !both || strings.Contains(several, "| task ") || !strings.Contains(single, "| task 0") {
+		t.Errorf("got %q", term.text())
+	}
+	if !strings.Contains(single, "output: "+filepath.Base(program)+" logs work-1\r\n") {
+		t.Errorf("the command that prints the output is missing: %q", single)
 	}
 }
 

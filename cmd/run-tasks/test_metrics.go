@@ -23,7 +23,7 @@ import (
 func testMetricsCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "test-metrics", ArgsUsage: "NAME [SWEEP/INDEX | < FILE]",
 		Usage:  "try metric patterns on the output of a task",
-		Action: testMetricsAction(c), Flags: append(locationFlags(), flagProject(), flagJSON()),
+		Action: testMetricsAction(c), Flags: append(locationFlags(), flagJSON()),
 		Description: `Shows which metrics the patterns in the current tasks.yml extract. For a task,
 they search standard output and standard error of the attempts that count for
 its results.

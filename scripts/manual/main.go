@@ -1,4 +1,4 @@
-// Command manual writes the manual pages of commands, from what they print with --help:
+// Command manual writes the manual pages of commands, from what they print with --help --all:
 //
 //	manual BIN FOLDER
 //
@@ -57,7 +57,7 @@ func write(bin, folder string) error {
 
 // writePages writes the page of a command, and those of its subcommands.
 func writePages(bin, folder string, s stamp, words ...string) error {
-	help, err := output(filepath.Join(bin, words[0]), append(words[1:], "--help")...)
+	help, err := output(filepath.Join(bin, words[0]), append(words[1:], "--help", "--all")...)
 	if err != nil {
 		return err
 	}

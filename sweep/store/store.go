@@ -64,10 +64,9 @@ func (s *Store) open(ctx context.Context, folder string) (err error) {
 		"wal_autocheckpoint(4000)"}
 	network := networkFileSystem(folder)
 	if network != "" {
-		pragmas = []string{"locking_mode(EXCLUSIVE)", "journal_mode(DELETE)", "synchronous(FULL)"}
-		s.Slow = fmt.Sprintf(
-			"%s is on %s: the store uses a rollback journal, and other commands cannot read it "+
-				"meanwhile", folder, network)
+		pragmas = []string{"busy_timeout(10000)", "journal_mode(TRUNCATE)", "synchronous(FULL)"}
+		s.Slow = fmt.Sprintf("%s is on %s: the store uses a rollback journal there, which is slower",
+			folder, network)
 	}
 	// SQLite would create the file readable by everybody
 	f, err := os.OpenFile(filepath.Join(folder, File), os.O_RDWR|os.O_CREATE, 0o600)

@@ -48,14 +48,29 @@ func (l *layout) narrowReason() (widen func(room int)) {
 	return func(room int) { t.width = min(full, t.width+max(0, room)) }
 }
 
-// fold moves those columns that may be moved, and are the same in all rows, to the line above.
+// fold moves those columns that may be moved, and are the same in all rows, to the line above. That
+// line does not say that all went as expected.
 func (l *layout) fold(may func(*textColumn) bool) {
 	for _, t := range l.columns {
 		if may(t) && t.constant && !t.folded {
-			t.folded = true
-			l.folded = append(l.folded, t.name+"="+t.first)
+			if t.folded = true; !t.expected() {
+				l.folded = append(l.folded, t.name+"="+t.first)
+			}
 		}
 	}
+}
+
+// expected reports whether the values are those of tasks that succeeded at once.
+func (t *textColumn) expected() bool {
+	switch t.worth {
+	case worthState:
+		return t.first == "succeeded"
+	case worthAttempts:
+		return t.first == "1"
+	case worthExitCode:
+		return t.first == "0"
+	}
+	return false
 }
 
 // shortenID shows indexes instead of ids where all are of one sweep.

@@ -82,9 +82,9 @@ func TestWriteTextFoldsWhatIsTheSameOnlyToFit(t *testing.T) {
 	rows = append(rows, rows[0])
 	rows[1].Index, rows[1].ID, rows[1].Revision = 13, "run_training-7/13", "0123456789abcdef"
 	checkText(t, rows, table.TableOptions{Width: 70}, `
-same for all: state=succeeded  lr=0.01  batchsize=100  gpu=-1
-  loss=0.123457  accuracy=0.951234  attempts=1  host=local
-  started=2026-03-04 05:06:07 UTC  duration=1h02m  exit_code=0
+same for all: lr=0.01  batchsize=100  gpu=-1  loss=0.123457
+  accuracy=0.951234  host=local  started=2026-03-04 05:06:07 UTC
+  duration=1h02m
 id                 revision
 run_training-7/12  r
 run_training-7/13  0123456789ab

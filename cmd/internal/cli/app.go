@@ -34,8 +34,9 @@ func Run(ctx context.Context, app *cli.App, commandHelp string, args []string,
 		return action(ctx)
 	}
 	frame(app.Commands, commandHelp)
-	cli.HelpPrinter = printHelp
-	arranged, err := Arrange(app, args)
+	words, all := helpOfAll(args[1:])
+	cli.HelpPrinter = helpPrinter(app, all)
+	arranged, err := Arrange(app, append(args[:1:1], words...))
 	if err == nil {
 		err = app.RunContext(ctx, arranged)
 	}

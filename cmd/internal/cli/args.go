@@ -245,9 +245,6 @@ func (c chosen) unknown(name, value string) error {
 		if with := c.with(name); 0 < len(with) && len(with) <= 3 {
 			see = "it is an option of `" + strings.Join(with, "` and `") + "`"
 		}
-		if n := len(c.path); name == "d" && n > 0 && find(c.path[n-1].Flags, "store") != nil {
-			see = "--store FOLDER names the folder of the sweeps"
-		}
 		return &Error{Usage, &UnknownOption{name, value, c.name(), true}, see}
 	}
 	var known []string

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"mlframework/sweep/human"
 )
 
 // helpWidth is how wide a help is, in columns, and optionWidth how wide the names of its options
@@ -32,11 +34,45 @@ OPTIONS:
 ` + exitCodes
 }
 
-// printHelp fills a help template. Beside what the library offers, templates have options and
-// commands, which render lists of them.
-func printHelp(w io.Writer, template string, of any) {
-	functions := map[string]any{"options": optionsHelp, "commands": commandsHelp}
-	cli.HelpPrinterCustom(w, template, of, functions)
+// helpPrinter returns what fills the help templates of a program; with all, also with its rare
+// options. Beside what the library offers, templates have options and commands, which render lists
+// of them, and all.
+func helpPrinter(app *cli.App, all bool) func(w io.Writer, template string, of any) {
+	var hidden []string
+	if !all {
+		hidden, _ = app.Metadata[rareKey].([]string)
+	}
+	functions := map[string]any{
+		"options":  func(flags []cli.Flag) string { return optionsHelp(flags, hidden) },
+		"commands": commandsHelp,
+		"all":      func() bool { return all },
+	}
+	return func(w io.Writer, template string, of any) {
+		cli.HelpPrinterCustom(w, template, of, functions)
+	}
+}
+
+// rareKey is where a program keeps the names of its rare options.
+const rareKey = "rare"
+
+// Rare says which options of a program and of its commands --help shows with --all only.
+func Rare(app *cli.App, names ...string) { app.Metadata = map[string]any{rareKey: names} }
+
+// helpOfAll reports whether a command line, without the name of the program, is for a help with all
+// options, and returns it without the word that says so.
+func helpOfAll(args []string) ([]string, bool) {
+	end := slices.Index(args, "--")
+	if end < 0 {
+		end = len(args)
+	}
+	words := args[:end]
+	help := slices.Contains(words, "--help") || slices.Contains(words, "-h") ||
+		len(words) > 0 && words[0] == "help"
+	if !help || !slices.Contains(words, "--all") {
+		return args, false
+	}
+	isAll := func(word string) bool { return word == "--all" }
+	return append(slices.DeleteFunc(slices.Clone(words), isAll), args[end:]...), true
 }
 
 // commandsHelp returns a line for each command.
@@ -52,12 +88,17 @@ func commandsHelp(commands []*cli.Command) string {
 	return b.String()
 }
 
-// optionsHelp returns the lines of options: names, and the text beside or below them.
-func optionsHelp(flags []cli.Flag) string {
+// optionsHelp returns the lines of options: names, and the text beside or below them. The
+// last line has the number of those that are hidden.
+func optionsHelp(flags []cli.Flag, hidden []string) string {
 	var b strings.Builder
 	var heads, texts []string
-	width := 0
+	width, left := 0, 0
 	for _, f := range flags {
+		if slices.Contains(hidden, f.Names()[0]) {
+			left++
+			continue
+		}
 		head, text := optionHelp(f)
 		if len(head) <= optionWidth {
 			width = max(width, len(head))
@@ -66,6 +107,9 @@ func optionsHelp(flags []cli.Flag) string {
 	}
 	for i := range heads {
 		entry(&b, heads[i], width, texts[i])
+	}
+	if left > 0 {
+		b.WriteString("   (" + human.Plural(int64(left), "more option") + ": --help --all)\n")
 	}
 	return b.String()
 }

@@ -18,11 +18,13 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Bar is the display on a terminal: a progress bar, and the output of tasks scrolling above it.
+// Bar is the display on a terminal: a progress bar, and what failed scrolling above it. The output
+// of a single task scrolls there, too, and of several if it is verbose.
 type Bar struct {
 	terminal *os.File
 	line     *statusLine
 	colours  bool
+	verbose  bool
 	brief    bool          // lines of output begin with the task's number
 	end      chan struct{} // closed to end drawing
 	ended    chan struct{}
@@ -37,10 +39,10 @@ type Bar struct {
 // redraw is how often the bar is drawn anew.
 const redraw = 150 * time.Millisecond
 
-func newBar(stdout *os.File, oneMachine bool) *Bar {
-	b := &Bar{terminal: stdout, line: &statusLine{to: stdout}, began: time.Now(), brief: oneMachine,
-		colours: os.Getenv("NO_COLOR") == "",
-		end:     make(chan struct{}), ended: make(chan struct{})}
+func newBar(stdout *os.File, l Options) *Bar {
+	b := &Bar{terminal: stdout, line: &statusLine{to: stdout}, began: time.Now(),
+		colours: os.Getenv("NO_COLOR") == "", verbose: l.Verbose, brief: l.OneMachine,
+		end: make(chan struct{}), ended: make(chan struct{})}
 	go b.run()
 	return b
 }
@@ -80,6 +82,9 @@ func (b *Bar) draw() {
 func (b *Bar) Update(u api.Update) error {
 	var text bytes.Buffer
 	for _, l := range u.Lines {
+		if u.Sweep.Total > 1 && !b.verbose {
+			break
+		}
 		fmt.Fprintln(&text, b.paint(l)+" "+lineBody(l))
 	}
 	for _, r := range u.Rows {

@@ -29,6 +29,7 @@ type Display interface {
 // Options are how a sweep is shown.
 type Options struct {
 	Quiet, JSON, Output bool
+	Verbose             bool // a terminal, too, shows the output of several tasks
 	OneMachine          bool // all tasks run on this machine
 	// it runs already: how it stands is told first, as who cannot see a bar may see nothing for
 	// long
@@ -53,10 +54,20 @@ func (l Options) Open(stdout, stderr *os.File) Display {
 		return silent{stderr}
 	case l.JSON:
 		return jsonLines{stdout, stderr}
-	case term.IsTerminal(int(stdout.Fd())) && os.Getenv("TERM") != "dumb":
-		return newBar(stdout, l.OneMachine)
+	case drawsBar(stdout):
+		return newBar(stdout, l)
 	}
 	return &plain{out: bufio.NewWriter(stdout), stderr: stderr}
+}
+
+func drawsBar(stdout *os.File) bool {
+	return term.IsTerminal(int(stdout.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+// LeavesOut reports whether the display of a sweep with a number of tasks leaves out their output
+// though no option says so.
+func (l Options) LeavesOut(stdout *os.File, tasks int64) bool {
+	return l.Output && !l.Verbose && tasks > 1 && drawsBar(stdout)
 }
 
 // silent shows nothing: --quiet.

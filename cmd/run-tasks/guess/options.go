@@ -15,6 +15,7 @@ type Option struct {
 	Choices  []string // the values that it can have; nil: any
 	Required bool     // the program does not run without it
 	place    bool     // it is passed by its place, not by its name
+	several  bool     // it takes several words, which no parameter can pass
 	negated  string   // of a switch, how false is passed, as under `switch`; "": by leaving it out
 }
 
@@ -41,9 +42,10 @@ func (s source) argparse() (options []Option) {
 			o.Type = "bool"
 		case strings.Contains(o.Type, "bool"):
 			o.Type, o.negated = "bool", "value"
-		case action != "" && action != "store" || c.named["nargs"] != "":
-			continue // takes several values, or is no parameter
+		case action != "" && action != "store" && action != "append" && action != "extend":
+			continue // it is no parameter
 		}
+		o.several = c.named["nargs"] != "" || action == "append" || action == "extend"
 		o.value(c.named["default"])
 		o.Choices = literals(c.named["choices"])
 		o.Required = c.named["required"] == "True" || o.place && o.Default == ""
@@ -69,9 +71,10 @@ func (s source) click() (options []Option) {
 		if c.named["is_flag"] == "True" {
 			o.Type = "bool"
 		}
-		if c.named["nargs"] != "" || c.named["multiple"] == "True" || c.named["count"] == "True" {
+		if c.named["count"] == "True" {
 			continue
 		}
+		o.several = c.named["nargs"] != "" || c.named["multiple"] == "True"
 		if of, is := strings.CutPrefix(o.Type, "Choice("); is {
 			o.Choices, o.Type = literals(of[:strings.LastIndexByte(of, ')')]), "str"
 		}

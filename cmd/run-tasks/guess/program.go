@@ -21,9 +21,10 @@ type Program struct {
 	// Incomplete reports that the program takes parameters that this package cannot read, such as
 	// those of subcommands.
 	Incomplete bool
-	shell      string // what runs a shell script
-	module     bool   // it belongs to a package, and imports from it
-	variables  bool   // its parameters are variables of the environment
+	several    []string // options that take several words
+	shell      string   // what runs a shell script
+	module     bool     // it belongs to a package, and imports from it
+	variables  bool     // its parameters are variables of the environment
 	text       string
 }
 
@@ -112,7 +113,14 @@ func (p *Program) readOptions(s source) {
 		read func() []Option
 	}{{"argparse", s.argparse}, {"click", s.click}, {"absl", s.absl}, {"argv", s.argv}} {
 		if options := l.read(); len(options) > 0 {
-			p.Library, p.Options = l.name, options
+			p.Library = l.name
+			for _, o := range options {
+				if o.several {
+					p.several = append(p.several, o.Name)
+				} else {
+					p.Options = append(p.Options, o)
+				}
+			}
 			return
 		}
 	}

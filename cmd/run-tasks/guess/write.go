@@ -152,6 +152,10 @@ func (p *Program) parameters(chosen map[string][]string, f *Files) string {
 	if listed > 0 {
 		text += "\n# Not changed. Remove the # to set one:\n" + defaults.String()
 	}
+	if len(p.several) > 0 {
+		text += "# Options that take several words go into command in tasks.yml: " +
+			strings.Join(p.several, ", ") + "\n"
+	}
 	if more > 0 && p.shell == "" && p.Library != "hydra" {
 		text += fmt.Sprintf("# and %d more: python3 %s --help\n", more, p.Path)
 	}

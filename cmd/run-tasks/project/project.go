@@ -200,8 +200,12 @@ func (p *Project) readParameters(dir string) error {
 	}
 	if name == "" {
 		if !p.Task.EachWorker {
-			p.Notes = append(p.Notes, p.Task.Name+" names no parameters file: one task without "+
-				"flags")
+			note := p.Task.Name + " names no parameters file: one task without flags"
+			if _, err := os.Stat(filepath.Join(dir, usualParameters)); err == nil {
+				note += "; to use " + usualParameters + ", write `parameters: " + usualParameters +
+					"` in tasks.yml"
+			}
+			p.Notes = append(p.Notes, note)
 		}
 		return nil
 	}
