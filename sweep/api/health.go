@@ -37,6 +37,9 @@ func (c *Client) BrokerQueues(ctx context.Context) (b Broker, err error) {
 	return b, c.get(ctx, "/broker", url.Values{"queues": {"true"}}, &b)
 }
 
+// QueueDepth is how much waits in one queue of the broker.
+type QueueDepth = queue.Depth
+
 // Broker is how the queue is reached.
 type Broker struct {
 	Unreachable bool `json:"away"`
@@ -48,7 +51,7 @@ type Broker struct {
 	// the folder on this machine in which workers find files; null: there is none
 	Revisions *string `json:"revisions"`
 	// what waits in each; null: not asked for, or it cannot be asked now
-	Queues []queue.Depth `json:"queues"`
+	Queues []QueueDepth `json:"queues"`
 	// Refused is how many messages of workers were refused since the master started, as in the
 	// metrics; null: as with Queues.
 	Refused *int64 `json:"refused"`

@@ -4,19 +4,23 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Failure is a task that failed.
 type Failure struct {
 	Class, Reason string
-	Index         int64 // of the task
+	Sweep         string // "": all are of one
+	Index         int64  // of the task
 	Host          string
+	Time          time.Time // when it failed; zero: not known
 }
 
 // Group is failures that are alike.
 type Group struct {
 	Failure // the first of them; Reason is masked where theirs differ
 	Count   int64
+	Spread  // of failures that name their sweep
 }
 
 // How many texts are looked at, and how many groups there are at most.
@@ -25,8 +29,8 @@ const (
 	mostGroups = 100
 )
 
-// Groups groups failures, which all yields in the order of their tasks: those of a class whose
-// reasons are alike are one group. It returns the most frequent groups, and how many failures are
+// Groups groups failures, which all yields sweep by sweep in the order of their tasks: those of a
+// class whose reasons are alike are one group. It returns the most frequent groups, and how many failures are
 // in none of them. Where there are many different reasons it looks at all of the failures twice.
 // Its memory is bounded.
 func Groups(all func(yield func(Failure)) error) (groups []Group, others int64, err error) {
@@ -57,6 +61,8 @@ type alike struct{ class, text string }
 // member is the first failure of a group, and what is known of the others.
 type member struct {
 	Failure
+	Spread
+	sweep   string // of the failure that was added last
 	count   int64
 	slots   []slot // of Reason
 	end     int    // of what of Reason counts
@@ -66,7 +72,7 @@ type member struct {
 
 // group is the group as it is shown.
 func (g *member) group() Group {
-	shown := Group{g.Failure, g.count}
+	shown := Group{g.Failure, g.count, g.Spread}
 	if !g.several {
 		return shown
 	}
@@ -128,6 +134,7 @@ func (c *counter) add(f Failure) {
 	c.total++
 	if c.last != nil && c.reason == f.Reason && c.last.Class == f.Class {
 		c.last.count++
+		c.last.spread(&f)
 		return
 	}
 	c.masker.read(f.Reason)
@@ -148,6 +155,7 @@ func (c *counter) add(f Failure) {
 		g.compare(f.Reason, c.masker.slots)
 	}
 	g.count++
+	g.spread(&f)
 	c.last, c.reason = g, f.Reason
 }
 
@@ -188,7 +196,7 @@ func (c *counter) ordered() (all []*member) {
 		}
 	}
 	slices.SortFunc(all, func(a, b *member) int {
-		return cmp.Or(cmp.Compare(b.count, a.count),
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.Sweep, b.Sweep),
 			cmp.Compare(a.Index, b.Index))
 	})
 	return all

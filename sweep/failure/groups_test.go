@@ -94,12 +94,12 @@ func TestGroups(t *testing.T) {
 		of("lost", "exit code 2: no file /a/b", 9, ""),
 	})
 	want := []failure.Group{
-		{of("error", "exit code 1: no file …", 1, "gpu1"), 3},
-		{of("error", "exit code 1: [Errno 2] in … of 10 files", 3, "gpu2"), 2},
-		{of("timeout", "ran longer than 5m0s", 4, "gpu2"), 2},
-		{of("error", "exit code 1: KeyError: 'a'", 0, "gpu1"), 1},
-		{of("error", "exit code 2: no file /a/b", 8, "gpu2"), 1},
-		{of("lost", "exit code 2: no file /a/b", 9, ""), 1},
+		{Failure: of("error", "exit code 1: no file …", 1, "gpu1"), Count: 3},
+		{Failure: of("error", "exit code 1: [Errno 2] in … of 10 files", 3, "gpu2"), Count: 2},
+		{Failure: of("timeout", "ran longer than 5m0s", 4, "gpu2"), Count: 2},
+		{Failure: of("error", "exit code 1: KeyError: 'a'", 0, "gpu1"), Count: 1},
+		{Failure: of("error", "exit code 2: no file /a/b", 8, "gpu2"), Count: 1},
+		{Failure: of("lost", "exit code 2: no file /a/b", 9, ""), Count: 1},
 	}
 	if diff := cmp.Diff(want, groups); diff != "" || others != 0 {
 		t.Errorf("%d others: %s", others, diff)
@@ -162,10 +162,10 @@ func TestGroupsOfManyTexts(t *testing.T) {
 		t.Fatalf("%d groups", len(groups))
 	}
 	want := []failure.Group{
-		{failure.Failure{Class: "error", Reason: "exit code 1: no more than …", Index: 9,
-			Host: "gpu1"}, n / 10},
-		{failure.Failure{Class: "error", Reason: "exit code 1: late", Index: n/2 + 100,
-			Host: "gpu1"}, n/200 - 1},
+		{Failure: failure.Failure{Class: "error", Reason: "exit code 1: no more than …", Index: 9,
+			Host: "gpu1"}, Count: n / 10},
+		{Failure: failure.Failure{Class: "error", Reason: "exit code 1: late", Index: n/2 + 100,
+			Host: "gpu1"}, Count: n/200 - 1},
 	}
 	if diff := cmp.Diff(want, groups[:2]); diff != "" {
 		t.Error(diff)

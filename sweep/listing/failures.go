@@ -21,12 +21,7 @@ func (a *Archive) Failures(ctx context.Context, id string) (api.Failures, error)
 		table.FieldReason}
 	return api.GroupFailures(s.Head.ID, func(yield func(failure.Failure)) error {
 		return a.Store.Scan(ctx, s, q, func(t *core.Task) bool {
-			f := failure.Failure{Class: t.State.String(), Index: t.Index,
-				Host: t.Attempt.Start.Host}
-			if o := t.Attempt.Outcome; o != nil {
-				f.Class, f.Reason = string(o.Class), o.Reason
-			}
-			yield(f)
+			yield(failureOf(t))
 			return true
 		})
 	})

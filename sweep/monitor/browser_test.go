@@ -216,6 +216,7 @@ func TestInABrowser(t *testing.T) {
 	b.sees("Log in")
 	b.keep("login")
 	b.enter()
+	b.visit("/sweeps")
 	b.sees(id)
 	b.sees("evaluate-1")
 	b.keep("sweeps")
@@ -249,7 +250,7 @@ func TestInABrowser(t *testing.T) {
 		t.Errorf("it points at %q", got)
 	}
 	s.until("the cursor is there", func() bool {
-		return js[string](b, `((e) => e.value.slice(e.selectionStart, e.selectionEnd))`+
+		return js[string](b, `((e) => (e.value ?? "").slice(e.selectionStart, e.selectionEnd))`+
 			`(document.activeElement)`) == "acuracy"
 	})
 	b.sees("did you mean accuracy?")
@@ -342,7 +343,7 @@ func TestABrowserSeesTheMasterGoAndComeBack(t *testing.T) {
 	})
 	b.keep("away-page")
 	s.start()
-	b.sees("Workers, by name")
+	b.sees("1 of 1 up; ")
 	if js[bool](b, "!document.getElementById('away').hidden") {
 		t.Error("it still says that the master is away")
 	}

@@ -2,56 +2,24 @@ package monitor
 
 import (
 	"fmt"
-	"slices"
-	"time"
+	"strings"
 
-	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
-// gpuLine is a GPU of a worker, or a part of one.
-type gpuLine struct {
-	Worker, Name, UUID, Short string
-	State                     string // tasks, busy, unfit, free
-	Reason                    string // why it is busy or unfit
-	Given                     string // what tasks have of it, "1" or "0.5"; "": nothing
-	Memory, Use               gauge
-	Tasks                     []attempt // that run on it
-}
-
-// addGPUs adds the GPUs of workers that are not away: what those have is not known.
-func (m *Monitor) addGPUs(v *workersView, all []core.Worker, now time.Time) {
-	given, n := 0., 0
-	for _, w := range all {
-		if w.State == core.WorkerAway {
-			continue
-		}
-		given, n = given+task.Given(w.GPUs), n+len(w.GPUs)
-		for _, g := range w.GPUs[:min(len(w.GPUs), task.MaxShownGPUs)] {
-			line := gpuOf(w.Name, g)
-			for _, b := range w.Running {
-				if slices.Contains(b.GPUs, g.UUID) {
-					line.Tasks = append(line.Tasks, m.attempt(b, now))
-				}
-			}
-			v.GPUs = append(v.GPUs, line)
-		}
-	}
-	v.GPUsLeft = int64(n - len(v.GPUs))
-	if n > 0 {
-		v.GPUsGiven = fmt.Sprintf("%s of %d GPUs", human.Share(given), n)
-	}
-}
-
-func gpuOf(worker string, g task.GPU) gpuLine {
-	l := gpuLine{Worker: human.Visible(worker), Name: human.Visible(g.Name),
-		UUID: human.Visible(g.UUID), Short: human.GPU(g.UUID), State: "free",
+// gpuPlace returns a GPU of a worker, or a part of one, in words.
+func gpuPlace(g task.GPU) placeLine {
+	l := placeLine{GPU: true, Key: human.Visible(g.UUID), Title: human.Visible(g.UUID),
+		Name: human.GPU(g.UUID), Model: human.Visible(g.Name), State: "free",
 		Reason: human.Truncate(human.Visible(g.Unavailable))}
+	if g.Index != "" {
+		l.Name = "GPU " + human.Visible(g.Index)
+	}
 	if g.Split {
-		l.Name = "part of " + l.Name
+		l.Model = "part of " + l.Model
 		if g.Memory > 0 {
-			l.Name += ", " + size(g.Memory)
+			l.Model += ", " + size(g.Memory)
 		}
 	}
 	if g.Utilization >= 0 && !g.Split { // of parts drivers do not tell
@@ -70,4 +38,19 @@ func gpuOf(worker string, g task.GPU) gpuLine {
 		l.State = "busy"
 	}
 	return l
+}
+
+// hardware returns the GPUs of a worker by their names, "2 × A100, 1 × L4".
+func hardware(gpus []task.GPU) string {
+	var names []string
+	counts := map[string]int{}
+	for _, g := range gpus[:min(len(gpus), task.MaxShownGPUs)] {
+		if counts[g.Name]++; counts[g.Name] == 1 {
+			names = append(names, g.Name)
+		}
+	}
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%d × %s", counts[name], human.Visible(name))
+	}
+	return human.Truncate(strings.Join(names, ", "))
 }

@@ -14,6 +14,7 @@ import (
 const (
 	sweepsTopic      = "sweeps" // any sweep
 	workersTopic     = "workers"
+	overviewTopic    = "overview" // any sweep, or what it says of workers and the master
 	sweepTopicPrefix = "sweep/"
 )
 
@@ -42,6 +43,7 @@ type hub struct {
 	unreachable error              // why the master does not answer; nil: it does
 	sweeps      map[string]core.Summary
 	workers     []core.Worker
+	shown       overviewFacts // what the overview was made from last
 	closed      bool
 }
 

@@ -88,5 +88,5 @@ func localPath(path string) string {
 		}) {
 		return path
 	}
-	return "/sweeps"
+	return "/"
 }

@@ -63,6 +63,8 @@ type Monitor struct {
 	templates map[string]pageTemplate // by page
 
 	wrongLogins wrongLogins
+	depths      depths
+	brokerless  brokerless
 }
 
 // New returns a monitor, and at the first start its tokens.

@@ -28,7 +28,7 @@ func parseTemplates() map[string]pageTemplate {
 		"templates/frame.html",
 		"templates/parts.html", "templates/curve.html"))
 	all := map[string]pageTemplate{}
-	for _, name := range []string{"sweeps", "sweep", "task", "tasks", "workers", "login", "confirm",
+	for _, name := range []string{"overview", "sweeps", "sweep", "task", "tasks", "failures", "workers", "broker", "audit", "login", "confirm",
 		"fault"} {
 		all[name] = pageTemplate{template.Must(template.Must(base.Clone()).ParseFS(templates,
 			"templates/"+name+".html"))}
@@ -52,6 +52,7 @@ type frame struct {
 	Base        string // what paths begin with
 	Assets      string // and those of assets
 	Role        string
+	Brokerless  bool   // the master has no broker
 	Live        string // URL of the stream of a page that renews itself
 	Reload      bool   // it has to be loaded as a whole to be renewed
 	At          time.Time
@@ -68,6 +69,7 @@ func (m *Monitor) load(r *request, p page) (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
+	m.learnBroker(r.Context())
 	return m.around(r, frame{Page: p.name, Title: c.title, View: c.view, Warnings: c.warnings,
 		At: c.asOf, refresh: c.refresh}), nil
 }
@@ -106,6 +108,7 @@ func search(r *request) string {
 
 func (m *Monitor) around(r *request, f frame) frame {
 	f.Base, f.Assets = m.o.Prefix, m.o.Prefix+"/assets"
+	f.Brokerless = m.brokerless.none.Load()
 	if r.session != nil {
 		f.Role = r.role().String()
 	}

@@ -274,12 +274,60 @@ func TestWorkersPage(t *testing.T) {
 	s.until("something runs", func() bool {
 		return strings.Contains(v.get("/workers").text, "/sweeps/"+id+"/tasks/")
 	})
-	has(t, v.get("/workers"), "gpu1", "gpu2", "42 %", "of 8 cores", "40 GiB of 64 GiB free",
-		"300 GiB of 1.0 TiB free", "2 of 2 up", " of 6 slots busy", "slot 0, attempt 1")
+	has(t, v.get("/workers"), "gpu1", "gpu2", "CPU 42 % of 8 cores", "40 GiB of 64 GiB free",
+		"300 GiB of 1.0 TiB free", "2 of 2 up", " of 6 slots busy", "slot 0, attempt 1",
+		`<th scope="row">slot 0</th>`)
+	lacks(t, v.get("/workers"), "/drain", "Workers by state", "<details")
 	_, err := s.master.Drain(t.Context(), "w2", false)
 	s.must(err)
 	s.until("it drains", func() bool {
 		return strings.Contains(v.get("/workers").text, "state-draining")
+	})
+	p := v.get("/workers")
+	if got := cards(p); fmt.Sprint(got) != "[w2 w1]" {
+		t.Errorf("the one that takes nothing is not the first: %q", got)
+	}
+	has(t, p, `href="/workers?state=draining"`, "draining <b>1</b>")
+	if got := cards(v.get("/workers?state=draining")); fmt.Sprint(got) != "[w2]" {
+		t.Errorf("draining are %q", got)
+	}
+	has(t, v.get("/workers?state=away"), "No worker is in this state.")
+}
+
+var cardNames = regexp.MustCompile(`<h2>([^<]*)</h2>`)
+
+// cards returns the names of the workers on their page.
+func cards(p page) (names []string) {
+	for _, m := range cardNames.FindAllStringSubmatch(p.text, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// What a running task has and measures stands beside it; many workers are folded.
+func TestWhatRunsOnManyWorkers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.hire("w1", "gpu1", 2, hold)
+	id := s.submit("lr: [0.1, 0.2]\nfixed: 7\n", func(r *core.Record) {
+		r.Recipe.Metrics = []metric.Rule{{Name: "accuracy", Pattern: "x(y)"}}
+	})
+	s.becomes(id, "running", 2)
+	s.reports("w1", id, 1, .625)
+	v := s.enter(monitor.Viewer)
+	s.until("its values are there", func() bool {
+		return strings.Contains(v.get("/workers").text, id+"/1</a> <b>lr 0.2</b> accuracy 0.625 ")
+	})
+	lacks(t, v.get("/workers"), "fixed 7")
+	for n := range 12 {
+		s.hire(fmt.Sprintf("x%02d", n), "host", 1, hold)
+	}
+	s.until("all are there", func() bool { return len(cards(v.get("/workers"))) == 13 })
+	_, err := s.master.Drain(t.Context(), "x07", false)
+	s.must(err)
+	s.until("all but the one that takes nothing are folded", func() bool {
+		p := v.get("/workers")
+		return cards(p)[0] == "x07" && strings.Count(p.text, "<details><summary>") == 12
 	})
 }
 
@@ -309,7 +357,7 @@ func TestWhatComesFromOutsideIsEscaped(t *testing.T) {
 	}
 	s.becomes(id, "failed", 2)
 	pages := []page{running}
-	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/tasks", "/workers",
+	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/", "/failures", "/tasks", "/workers",
 		"/sweeps/" + id + "?where=" + url.QueryEscape(hostile),
 		"/sweeps/" + id + "?sort=" + url.QueryEscape(hostile),
 		"/tasks?where=" + url.QueryEscape("a="+hostile), "/sweeps/" + url.PathEscape(hostile),
@@ -336,8 +384,9 @@ func TestTheMasterIsAway(t *testing.T) {
 	s.until("pages say so", func() bool {
 		return v.get("/sweeps").status == http.StatusServiceUnavailable
 	})
-	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/sweeps/" + id + "/tasks/0", "/tasks",
-		"/workers"} {
+	for _, path := range []string{"/", "/sweeps", "/sweeps/" + id, "/sweeps/" + id + "/tasks/0",
+		"/tasks", "/failures", "/workers",
+		"/broker", "/audit"} {
 		p := v.get(path)
 		if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d", path, p.status)
@@ -364,8 +413,9 @@ func TestAPrefix(t *testing.T) {
 	s := newSite(t, func(o *monitor.Options) { o.Prefix = "/lab/monitor/" })
 	id := s.submit("i: !interval [0, 3]\n")
 	v := s.enter(monitor.Operator)
-	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/sweeps/" + id + "/tasks/1",
-		"/tasks?size=1", "/workers"} {
+	for _, path := range []string{"/", "/sweeps", "/sweeps/" + id, "/sweeps/" + id + "/tasks/1",
+		"/tasks?size=1", "/failures", "/workers",
+		"/broker", "/audit"} {
 		p := v.get(path)
 		if p.status != 200 {
 			t.Errorf("%s: %d", path, p.status)
@@ -376,9 +426,6 @@ func TestAPrefix(t *testing.T) {
 				t.Errorf("%s leads to %s", path, m[1])
 			}
 		}
-	}
-	if p := v.get("/"); p.header.Get("Location") != "/lab/monitor/sweeps" {
-		t.Errorf("%v", p.header)
 	}
 	if p := s.visitor().get("/sweeps/" + id +
 		"?size=2"); p.header.Get(

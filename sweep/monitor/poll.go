@@ -22,7 +22,14 @@ func (h *hub) askSweeps(ctx context.Context, version int64) (reply[[]core.Summar
 }
 
 func (h *hub) askWorkers(ctx context.Context, version int64) (reply[[]core.Worker], error) {
-	return ask(ctx, h.answers, "workers", version, h.master.Workers)
+	return ask(ctx, h.answers, "workers", version,
+		func(ctx context.Context) ([]core.Worker, error) {
+			all, err := h.master.Workers(ctx)
+			if err == nil {
+				h.noteWorkers(all)
+			}
+			return all, err
+		})
 }
 
 // poll asks for the sweeps and the workers until ctx ends.
@@ -45,6 +52,7 @@ func (h *hub) pollOnce(ctx context.Context) {
 		var w reply[[]core.Worker]
 		if w, err = h.askWorkers(ctx, version); err == nil {
 			h.compareWorkers(w.value)
+			err = h.pollOverview(ctx, version)
 		}
 	}
 	if ctx.Err() == nil {
@@ -103,15 +111,16 @@ func (h *hub) compareSweeps(all []core.Summary) {
 	// Without an earlier look nobody knows what changed since a page was made.
 	if before == nil || len(changed) > 0 {
 		h.publish(sweepsTopic)
+		h.publish(overviewTopic)
 	}
 }
 
 func (h *hub) compareWorkers(all []core.Worker) {
 	h.mu.Lock()
-	same := reflect.DeepEqual(h.workers, all)
+	before := h.workers
 	h.workers = all
 	h.mu.Unlock()
-	if !same {
+	if !reflect.DeepEqual(before, all) {
 		h.publish(workersTopic)
 	}
 }

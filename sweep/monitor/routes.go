@@ -34,14 +34,22 @@ func fixedTopic(topic string) func(*http.Request) string {
 
 // pages are all pages, each with the name of its template.
 var pages = []page{
+	{"/{$}", "overview", []string{"alarms", "open", "failed", "finished"},
+		fixedTopic(overviewTopic), (*Monitor).loadOverview},
 	{"/sweeps", "sweeps", []string{"table"}, fixedTopic(sweepsTopic), (*Monitor).loadSweeps},
 	{"/sweeps/{sweep}", "sweep", []string{"head", "best", "filter", "matters", "table"}, sweepTopic,
 		(*Monitor).loadSweep},
 	{"/sweeps/{sweep}/tasks/{index}", "task", []string{"head", "output", "side", "attempts"},
 		sweepTopic, (*Monitor).loadTask},
 	{"/tasks", "tasks", []string{"states", "table"}, fixedTopic(sweepsTopic), (*Monitor).loadTasks},
-	{"/workers", "workers", []string{"workers", "gpus"}, fixedTopic(workersTopic),
+	{"/failures", "failures", []string{"times", "kinds"}, fixedTopic(sweepsTopic),
+		(*Monitor).loadFailures},
+	{"/workers", "workers", []string{"head", "workers"}, fixedTopic(workersTopic),
 		(*Monitor).loadWorkers},
+	{"/broker", "broker", []string{"head", "queues"}, fixedTopic(overviewTopic),
+		(*Monitor).loadBroker},
+	{"/audit", "audit", []string{"object", "done"}, fixedTopic(overviewTopic),
+		(*Monitor).loadAudit},
 }
 
 // routes returns everything that a monitor answers.
@@ -53,7 +61,6 @@ func routes() []route {
 		{http.MethodGet, "/login", Nobody, (*Monitor).loginPage},
 		{http.MethodPost, "/login", Nobody, (*Monitor).login},
 		{http.MethodPost, "/logout", Viewer, (*Monitor).logout},
-		{http.MethodGet, "/{$}", Viewer, (*Monitor).home},
 		{http.MethodGet, "/sweeps/{sweep}/tasks/{index}/output", Viewer, (*Monitor).output},
 	}
 	all = append(all, actionRoutes()...)
@@ -70,11 +77,6 @@ func routes() []route {
 		)
 	}
 	return all
-}
-
-func (m *Monitor) home(w http.ResponseWriter, _ *request) error {
-	m.redirect(w, "/sweeps")
-	return nil
 }
 
 // redirect sends a browser to a path below the prefix, with GET.

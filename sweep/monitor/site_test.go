@@ -19,6 +19,7 @@ import (
 	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/monitor"
+	"mlframework/sweep/queue"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -40,8 +41,9 @@ type site struct {
 	asked   *transcript // what the monitor asked of the API, one line a request
 	log     *transcript // of the monitor
 	monitor *monitor.Monitor
-	url     string // of the monitor, with its prefix, without a slash at the end
-	end     func() // ends the master and its API
+	url     string                             // of the monitor, with its prefix, without a slash at the end
+	end     func()                             // ends the master and its API
+	broker  interface{ Status() queue.Status } // nil: the queue itself
 
 	mu      sync.Mutex
 	now     func() time.Time  // of the monitor
@@ -166,7 +168,10 @@ func (s *site) start() {
 	st, err := store.Open(context.Background(), s.folder, "test")
 	s.must(err)
 	m := master.New(master.Options{Store: st, Queue: s.queue, Lease: time.Hour})
-	handler := server.New(server.Options{Master: m, Store: &st.Reader, Broker: s.queue,
+	if s.broker == nil {
+		s.broker = s.queue
+	}
+	handler := server.New(server.Options{Master: m, Store: &st.Reader, Broker: s.broker,
 		Program: "1.2"})
 	l, err := server.Listen(s.socket())
 	s.must(err)

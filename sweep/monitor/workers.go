@@ -1,8 +1,10 @@
 package monitor
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,34 +13,58 @@ import (
 	"mlframework/sweep/task"
 )
 
-// attemptsShown is how many attempts of one worker are named.
-const attemptsShown = 12
+// attemptsShown is how many attempts of one worker are named, and unfolded how many workers a page
+// may have whose cards are all open.
+const (
+	attemptsShown = 12
+	unfolded      = 12
+)
 
-// workersView is all workers, by name.
+// workersView is all workers, those in trouble first.
 type workersView struct {
-	Workers     []workerLine
-	Busy, Slots int // of the workers that are not away
-	Up          int
-	GPUs        []gpuLine // of the workers that are not away
-	GPUsLeft    int64     // those that are not among them
-	GPUsGiven   string    // "1.5 of 4 GPUs"; "": there are none
+	Workers  []workerCard
+	Known    int
+	Capacity capacity
+	States   []stateLink // which of them are shown
+	Waits    []sweepWait
 }
 
-// workerLine is a worker in words.
-type workerLine struct {
+// sweepWait is a sweep that waits for workers, or for what they have.
+type sweepWait struct{ ID, URL, Text string }
+
+// workerCard is a worker in words.
+type workerCard struct {
 	Name, Host, Version string
 	Actions             []button
 	Anchor              string
 	State, Reason       string
+	Remedy              remedy   // of the state
+	Faults              []string // of its GPUs
+	FaultRemedy         remedy
 	Slots               int
 	// slots that a person asked for, when the worker has others; "": none
 	TargetSlots       string
 	Used, Waiting     int
-	GPUs              string // "1.5 / 4"; "": it has none
+	Hardware          string // its GPUs, "2 × A100"; "": it has none
 	Seen              string // ago
 	CPU, Memory, Disk gauge
-	Running           []attempt
-	More              int // attempts that are not named
+	Places            []placeLine // GPUs, and slots of tasks without
+	HasGPUs           bool        // some of Places are GPUs
+	MoreGPUs          int64       // that are not among them
+	More              int         // attempts that are not named
+	Folded            bool
+}
+
+// placeLine is a GPU, or a slot, with what runs there.
+type placeLine struct {
+	Key, Name, Title string
+	Model            string // of a GPU
+	State            string // of a GPU: tasks, busy, unfit, free
+	Reason           string // why it is busy or unfit
+	Given            string // what tasks have of it, "0.5"; "": nothing
+	Use, Memory      gauge
+	GPU              bool
+	Tasks            []attempt
 }
 
 // gauge is how much of something is used; Text "" is not known.
@@ -47,59 +73,169 @@ type gauge struct {
 	Full         int64 // thousandths
 }
 
-// attempt is what a slot does.
-type attempt struct{ ID, URL, Since string }
+// attempt is a task that runs.
+type attempt struct {
+	ID, URL, Title string
+	Parameters     string // those that vary, "lr 0.1 depth 4"; "": not known
+	Metrics        string // the newest; "": none
+	For            string // how long it runs
+}
 
 func (m *Monitor) loadWorkers(r *request) (*content, error) {
 	all, err := m.hub.askWorkers(r.Context(), r.version)
 	if err != nil {
 		return nil, err
 	}
-	var v workersView
-	for _, w := range all.value {
-		line := m.worker(w, all.asOf)
-		line.Actions = m.workerButtons(r, w)
-		v.Workers = append(v.Workers, line)
-		if w.State != core.WorkerAway {
-			v.Up, v.Busy, v.Slots = v.Up+1, v.Busy+len(w.Running), v.Slots+w.Slots
+	sweeps, err := m.hub.askSweeps(r.Context(), r.version)
+	if err != nil {
+		return nil, err
+	}
+	running, err := m.askRunning(r, all.value)
+	if err != nil {
+		return nil, err
+	}
+	v := workersView{Known: len(all.value), Capacity: capacityOf(all.value)}
+	chosen := r.URL.Query().Get("state")
+	v.States = m.workerStates(all.value, chosen)
+	for _, w := range troubleFirst(all.value) {
+		if chosen != "" && w.State != chosen {
+			continue
+		}
+		card := m.workerCard(w, running, all.asOf)
+		card.Actions = m.workerButtons(r, w)
+		card.Folded = len(all.value) > unfolded && trouble(w) == 2
+		v.Workers = append(v.Workers, card)
+	}
+	for _, s := range sweeps.value {
+		if s.State == core.Open && s.Waits != nil && len(v.Waits) < overviewSweeps {
+			v.Waits = append(v.Waits, sweepWait{human.Visible(s.ID), m.sweepURL(s.ID),
+				human.Truncate(human.Visible(*s.Waits))})
 		}
 	}
-	m.addGPUs(&v, all.value, all.asOf)
-	return &content{title: "Workers", view: v, asOf: all.asOf}, nil
+	return m.warned(r, &content{title: "Workers", view: v, asOf: all.asOf}), nil
 }
 
-func (m *Monitor) worker(w core.Worker, now time.Time) workerLine {
-	l := workerLine{Name: human.Visible(w.Name), Host: human.Visible(w.Host),
-		Version: human.Visible(w.Program), Anchor: "worker-" + url.PathEscape(w.Name),
-		State: w.State,
-		Slots: w.Slots, Used: len(w.Running), Waiting: w.Waiting, Seen: "never",
-		More: max(0, len(w.Running)-attemptsShown)}
+// trouble ranks workers: 0 for those that need a person, 1 for those that take no tasks, 2 for the
+// others.
+func trouble(w core.Worker) int {
+	switch {
+	case workerRemedy(w) != (remedy{}), len(gpuFaults(w)) > 0:
+		return 0
+	case w.State != core.WorkerReady:
+		return 1
+	}
+	return 2
+}
+
+// troubleFirst returns workers by their trouble, then by name.
+func troubleFirst(all []core.Worker) []core.Worker {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b core.Worker) int { return cmp.Compare(trouble(a), trouble(b)) })
+	return all
+}
+
+// workerStates lead to the workers in one state or in all; where all are in one, there is no choice.
+func (m *Monitor) workerStates(all []core.Worker, chosen string) (links []stateLink) {
+	counts := map[string]int64{}
+	for _, w := range all {
+		counts[w.State]++
+	}
+	if len(counts) < 2 && chosen == "" {
+		return nil
+	}
+	at := m.o.Prefix + "/workers"
+	links = append(links, stateLink{Label: "all", URL: at, Count: int64(len(all)), Counted: true,
+		Current: chosen == ""})
+	for _, state := range core.WorkerStates {
+		if counts[state] > 0 || state == chosen {
+			links = append(links, stateLink{Label: state,
+				URL:   at + "?" + url.Values{"state": {state}}.Encode(),
+				Count: counts[state], Counted: true, Current: state == chosen})
+		}
+	}
+	return links
+}
+
+func (m *Monitor) workerCard(w core.Worker, running map[string]runningTask,
+	now time.Time) workerCard {
+	c := workerCard{Name: human.Visible(w.Name), Host: human.Visible(w.Host),
+		Version: human.Visible(w.Program), Anchor: workerAnchor(w.Name), State: w.State,
+		Remedy: workerRemedy(w), Faults: gpuFaults(w), FaultRemedy: gpuRemedy(w),
+		Slots: w.Slots, Used: len(w.Running), Waiting: w.Waiting, Seen: "never"}
 	if w.Reason != nil {
-		l.Reason = human.Truncate(human.Visible(*w.Reason))
+		c.Reason = human.Truncate(human.Visible(*w.Reason))
 	}
 	if w.Wanted != nil && *w.Wanted != w.Slots {
-		l.TargetSlots = strconv.Itoa(*w.Wanted)
-	}
-	if n := len(w.GPUs); n > 0 && w.State != core.WorkerAway {
-		l.GPUs = fmt.Sprintf("%s / %d", human.Share(task.Given(w.GPUs)), n)
+		c.TargetSlots = strconv.Itoa(*w.Wanted)
 	}
 	if w.Seen != nil {
-		l.Seen = ago(now.Sub(*w.Seen))
+		c.Seen = ago(now.Sub(*w.Seen)) + " ago"
 	}
 	if w.Load != nil {
-		l.CPU, l.Memory, l.Disk = gauges(*w.Load)
+		c.CPU, c.Memory, c.Disk = gauges(*w.Load)
 	}
-	for _, b := range w.Running[:min(len(w.Running), attemptsShown)] {
-		l.Running = append(l.Running, m.attempt(b, now))
+	if w.State == core.WorkerAway { // how its GPUs are is not known
+		c.Hardware = hardware(w.GPUs)
+		return c
 	}
-	return l
+	c.addPlaces(m, w, running, now)
+	return c
 }
 
-func (m *Monitor) attempt(b task.Busy, now time.Time) attempt {
+// addPlaces adds the GPUs of a worker with the tasks that have them, and the slots of tasks that
+// have none.
+func (c *workerCard) addPlaces(m *Monitor, w core.Worker, running map[string]runningTask,
+	now time.Time) {
+	gpus := w.GPUs[:min(len(w.GPUs), task.MaxShownGPUs)]
+	c.HasGPUs, c.MoreGPUs = len(gpus) > 0, int64(len(w.GPUs)-len(gpus))
+	at := map[string]int{}
+	for i, g := range gpus {
+		c.Places = append(c.Places, gpuPlace(g))
+		at[g.UUID] = i
+	}
+	for n, b := range w.Running {
+		if n == attemptsShown {
+			c.More = len(w.Running) - n
+			return
+		}
+		a, placed := m.attempt(b, running, now), false
+		for _, uuid := range b.GPUs {
+			if i, ok := at[uuid]; ok {
+				c.Places[i].Tasks, placed = append(c.Places[i].Tasks, a), true
+			}
+		}
+		if !placed {
+			name := "slot " + strconv.Itoa(b.Slot)
+			c.Places = append(c.Places, placeLine{Key: name + " " + a.ID, Name: name,
+				Tasks: []attempt{a}})
+		}
+	}
+}
+
+// workerURL returns where a worker is shown.
+func (m *Monitor) workerURL(name string) string {
+	return m.o.Prefix + "/workers#" + workerAnchor(name)
+}
+
+func workerAnchor(name string) string { return "worker-" + url.PathEscape(name) }
+
+func (m *Monitor) attempt(b task.Busy, running map[string]runningTask, now time.Time) attempt {
 	id := task.ID{Sweep: b.Sweep, Index: b.Index}
+	is := running[id.String()]
 	return attempt{ID: human.Visible(id.String()), URL: m.taskURL(b.Sweep, b.Index),
-		Since: "slot " + strconv.Itoa(b.Slot) + ", attempt " + strconv.Itoa(b.Attempt) + ", for " +
-			seconds(max(0, now.Sub(b.Started)))}
+		Title:      "slot " + strconv.Itoa(b.Slot) + ", attempt " + strconv.Itoa(b.Attempt),
+		Parameters: is.parameters, Metrics: is.metrics, For: roughly(now.Sub(b.Started))}
+}
+
+// roughly returns how long something lasts, without seconds that change with every look.
+func roughly(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int64(max(0, d).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int64(d.Minutes()))
+	}
+	return seconds(d)
 }
 
 // gauges returns a load in words. What the worker could not tell is left out.

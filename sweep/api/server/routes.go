@@ -35,6 +35,8 @@ var routes = []route{
 		do: (*Server).submit},
 	{method: "GET", path: "/tasks", query: append(paging[:2:2], "where", "sort", "state"),
 		answer: api.AllTasks{}, do: (*Server).listAllTasks},
+	{method: "GET", path: "/failures", query: []string{"within"}, answer: api.AllFailures{},
+		do: (*Server).allFailures},
 	{method: "POST", path: "/missing", asks: true, body: api.Submission{}, answer: api.Missing{},
 		do: (*Server).missing},
 	{method: "GET", path: "/sweeps/{sweep}", query: []string{"checks"}, answer: api.Sweep{},

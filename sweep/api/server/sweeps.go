@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -101,6 +102,21 @@ func (s *Server) results(w http.ResponseWriter, r *http.Request) (any, error) {
 func (s *Server) failures(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.archive.Failures(r.Context(), r.PathValue("sweep"))
 }
+
+func (s *Server) allFailures(_ http.ResponseWriter, r *http.Request) (any, error) {
+	seconds, err := number(r.URL.Query(), "within")
+	if err != nil {
+		return nil, err
+	}
+	since := time.Time{}
+	if r.URL.Query().Has("within") {
+		since = time.Now().Add(-time.Duration(min(seconds, maxWithin)) * time.Second)
+	}
+	return s.archive.AllFailures(r.Context(), since)
+}
+
+// maxWithin bounds how far back failures are asked for, in seconds: a century.
+const maxWithin = 100 * 365 * 24 * 3600
 
 func (s *Server) effects(_ http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
