@@ -70,6 +70,25 @@ func NewEffects(metric string, maximize *bool, e analysis.Effects) Effects {
 	return all
 }
 
+// Scale returns a scale for all values of the effects.
+func (e Effects) Scale() analysis.Scale {
+	s := analysis.NewScale()
+	for _, p := range e.Parameters {
+		for _, v := range p.Values {
+			for _, n := range []*float64{v.Best, v.P05, v.P95} {
+				if n != nil {
+					s.Include(*n)
+				}
+			}
+		}
+	}
+	if low, high := s.Low, s.High; !s.IsEmpty() {
+		s.Settle()
+		s.Low, s.High = low, high // its ends are shown
+	}
+	return s
+}
+
 func numberOrNull(n float64) *float64 {
 	if math.IsNaN(n) {
 		return nil

@@ -77,25 +77,16 @@ func (m *Monitor) effects(sweep, where string, e api.Effects) *effectsView {
 	if e.Points < leastEffects || len(e.Parameters) == 0 {
 		return nil
 	}
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, p := range e.Parameters {
-		for _, v := range p.Values {
-			for _, n := range []*float64{v.Best, v.P05, v.P95} {
-				if n != nil {
-					low, high = min(low, *n), max(high, *n)
-				}
-			}
-		}
-	}
+	scale := e.Scale()
 	v := effectsView{Metric: human.Truncate(human.Visible(e.Metric)),
 		Method: fmt.Sprintf("share of the variance between the means, over %d tasks", e.Points),
-		Low:    fourDigits(low), High: fourDigits(high),
-		Logarithmic: low > 0 && high/low >= logarithmicFrom}
+		Low:    fourDigits(scale.Low), High: fourDigits(scale.High),
+		Logarithmic: scale.Logarithmic}
 	at := func(n *float64) string {
 		if n == nil {
 			return ""
 		}
-		return inPercent(place(*n, low, high, v.Logarithmic))
+		return inPercent(scale.At(*n))
 	}
 	for _, p := range e.Parameters[:min(len(e.Parameters), effectsOnPage)] {
 		line := effectLine{Name: human.Truncate(human.Visible(p.Name)), Share: "no share"}
@@ -125,18 +116,6 @@ func (m *Monitor) effects(sweep, where string, e api.Effects) *effectsView {
 		v.Parameters = append(v.Parameters, line)
 	}
 	return &v
-}
-
-// place returns where a number is on a scale, from 0 to 1.
-func place(n, low, high float64, logarithmic bool) float64 {
-	if logarithmic {
-		n, low, high = math.Log(n), math.Log(low), math.Log(high)
-	}
-	share := (n - low) / (high - low)
-	if !(share >= 0 && share <= 1) { // one value, or a span beyond what floats hold
-		return 0.5
-	}
-	return share
 }
 
 func inPercent(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) + "%" }
