@@ -3,7 +3,6 @@ package monitor
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"mlframework/sweep/analysis"
 	"mlframework/sweep/human"
@@ -62,28 +61,44 @@ func curveOf(name string, series []metric.Sample) *curve {
 	return nil
 }
 
-// curveNamed returns the curve of a metric, by its steps where every value has one.
+// curveNamed returns the curve of a metric.
 func curveNamed(name string, series []metric.Sample) *curve {
-	var points []point
-	by := "step"
+	points, by := pointsOf(name, series)
+	return newCurve(human.Truncate(human.Visible(name)), by, points)
+}
+
+// pointsOf returns the values of a metric by their steps, or, where one has none, by their number.
+func pointsOf(name string, series []metric.Sample) (points []point, by string) {
+	by = byStep
 	for _, s := range series {
 		if s.Name != name {
 			continue
 		}
 		if s.Step == nil {
-			by = "value"
+			by = byNumber
 		}
 		points = append(points, point{Y: s.Value})
 		if n := len(points); s.Step != nil {
 			points[n-1].X = float64(*s.Step)
 		}
 	}
-	if by == "value" {
-		for i := range points {
-			points[i].X = float64(i + 1)
-		}
+	if by == byNumber {
+		number(points)
 	}
-	return newCurve(human.Truncate(human.Visible(name)), by, points)
+	return points, by
+}
+
+// What values are drawn by.
+const (
+	byStep   = "step"
+	byNumber = "value"
+)
+
+// number gives points their numbers, from 1.
+func number(points []point) {
+	for i := range points {
+		points[i].X = float64(i + 1)
+	}
 }
 
 // newCurve draws points in their order; nil: there are not two numbers.
@@ -104,30 +119,20 @@ func newCurve(name, by string, points []point) *curve {
 	ys.Settle()
 	c := &curve{Metric: name, By: by, Logarithmic: ys.Logarithmic, First: stepText(xs.Low),
 		Last: stepText(xs.High), End: fourDigits(points[len(points)-1].Y), Ticks: ticksOf(ys)}
-	var line []string
-	flush := func() {
-		if len(line) > 1 {
-			c.Lines = append(c.Lines, strings.Join(line, "\n"))
-		}
-		line = nil
-	}
+	c.Lines = parts(points, xs, ys)
 	for i, p := range points {
-		x := xs.At(p.X)
-		m := mark{X: percentText(curveLeft, curveRight, x), Y: percentText(curveTop, curveBottom, 0),
+		m := mark{X: percentText(curveLeft, curveRight, xs.At(p.X)),
+			Y:     percentText(curveTop, curveBottom, 0),
 			Title: fmt.Sprintf("%s at %s %s", fourDigits(p.Y), by, stepText(p.X))}
 		if !metric.IsFinite(p.Y) {
 			c.Infinite = append(c.Infinite, m)
-			flush()
 			continue
 		}
-		y := 1 - ys.At(p.Y)
-		line = append(line, fmt.Sprintf("%.0f,%.0f", 1000*x, 1000*y))
-		if m.Y = percentText(curveTop, curveBottom, y); len(points) <= maxMarks ||
+		if m.Y = percentText(curveTop, curveBottom, 1-ys.At(p.Y)); len(points) <= maxMarks ||
 			i == len(points)-1 {
 			c.Marks = append(c.Marks, m)
 		}
 	}
-	flush()
 	return c
 }
 

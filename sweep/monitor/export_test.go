@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"mlframework/sweep/api"
@@ -102,13 +103,34 @@ func DrawCurve(name string, points [][2]float64) string {
 	for _, p := range points {
 		all = append(all, point{p[0], p[1]})
 	}
-	c := newCurve(name, "step", all)
-	if c == nil {
+	return drawn("curve", newCurve(name, "step", all))
+}
+
+// DrawPlot returns the drawing of curves by their labels; those whose label ends in a dot go on.
+func DrawPlot(labels []string, curves [][][2]float64) string {
+	var lines []drawnLine
+	for i, c := range curves {
+		l := drawnLine{label: labels[i], title: "task " + labels[i], url: "/tasks/" + labels[i],
+			class: "own own-" + strconv.Itoa(i), goesOn: strings.HasSuffix(labels[i], ".")}
+		for _, p := range c {
+			l.points = append(l.points, point{p[0], p[1]})
+		}
+		lines = append(lines, l)
+	}
+	return drawn("plot", newPlot("loss <b>", "step", lines))
+}
+
+// drawn executes a template of drawings; "": there is nothing to draw.
+func drawn[T any](name string, view *T) string {
+	if view == nil {
 		return ""
 	}
 	var out strings.Builder
-	if err := parseTemplates()["task"].ExecuteTemplate(&out, "curve", c); err != nil {
+	if err := parseTemplates()["task"].ExecuteTemplate(&out, name, view); err != nil {
 		return err.Error()
 	}
 	return out.String()
 }
+
+// FirstDifference returns the first line in which texts differ.
+var FirstDifference = firstDifference

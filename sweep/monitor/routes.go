@@ -37,6 +37,8 @@ var pages = []page{
 	{"/sweeps", "sweeps", []string{"table"}, fixedTopic(sweepsTopic), (*Monitor).loadSweeps},
 	{"/sweeps/{sweep}", "sweep", []string{"head", "best", "filter", "matters", "table"}, sweepTopic,
 		(*Monitor).loadSweep},
+	{"/sweeps/{sweep}/compare", "compare", []string{"head", "curves", "output"}, sweepTopic,
+		(*Monitor).loadCompare},
 	{"/sweeps/{sweep}/tasks/{index}", "task", []string{"head", "output", "side", "attempts"},
 		sweepTopic, (*Monitor).loadTask},
 	{"/tasks", "tasks", []string{"states", "table"}, fixedTopic(sweepsTopic), (*Monitor).loadTasks},
