@@ -41,12 +41,12 @@ EXAMPLES:
 type plotOptions struct {
 	sweep      string
 	parameters []string // none: all
-	query      api.EffectsQuery
+	query      api.PlotQuery
 	json       bool
 }
 
 func readPlotOptions(ctx *cliv2.Context) (plotOptions, error) {
-	o := plotOptions{query: api.EffectsQuery{Metric: ctx.String("metric"),
+	o := plotOptions{query: api.PlotQuery{Metric: ctx.String("metric"),
 		Where: ctx.String("where")}, json: ctx.Bool("json")}
 	if args := ctx.Args().Slice(); len(args) > 0 {
 		o.sweep, o.parameters = args[0], args[1:]

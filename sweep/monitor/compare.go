@@ -297,7 +297,7 @@ func (m *Monitor) comparedCurves(s api.Sweep, all []api.Task) (p *plot, uncurved
 			number(lines[i].points)
 		}
 	}
-	return newPlot(human.Truncate(human.Visible(name)), by, lines), uncurved
+	return newPlot(drawing{caption: captionOf(name, by), by: by, lines: lines}), uncurved
 }
 
 // compareLinks are the ways from a sweep's page to a comparison.

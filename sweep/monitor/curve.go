@@ -92,6 +92,7 @@ func pointsOf(name string, series []metric.Sample) (points []point, by string) {
 const (
 	byStep   = "step"
 	byNumber = "value"
+	byTime   = "after"
 )
 
 // number gives points their numbers, from 1.
@@ -103,7 +104,7 @@ func number(points []point) {
 
 // newCurve draws points in their order; nil: there are not two numbers.
 func newCurve(name, by string, points []point) *curve {
-	points = thinned(points)
+	points = analysis.Thin(points, maxPoints)
 	xs, ys := analysis.NewScale(), analysis.NewScale()
 	finite := 0
 	for _, p := range points {
@@ -142,18 +143,6 @@ func ticksOf(ys analysis.Scale) (all []tick) {
 		all = append(all, tick{fourDigits(v), percentText(curveTop, curveBottom, 1-ys.At(v))})
 	}
 	return all
-}
-
-// thinned leaves out points at even distances where there are too many, and never the last.
-func thinned(points []point) (few []point) {
-	every := (len(points) + maxPoints - 1) / maxPoints
-	if every < 2 {
-		return points
-	}
-	for i := (len(points) - 1) % every; i < len(points); i += every {
-		few = append(few, points[i])
-	}
-	return few
 }
 
 func percentText(from, to, at float64) string {

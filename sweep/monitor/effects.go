@@ -20,9 +20,6 @@ const (
 	effectsOnPage, effectValues = 8, 12
 	// leastEffects is from how many values of the objective on parameters are compared.
 	leastEffects = 4
-	// maxLiveEffects is up to how many tasks they are compared while the sweep runs: it costs the
-	// master a look at all of them.
-	maxLiveEffects = 20_000
 )
 
 // effectsView is how the objective of a sweep depends on its parameters.
@@ -50,17 +47,15 @@ type effectRange struct {
 }
 
 // askEffects asks how the objective of a sweep depends on its parameters; nil where there is too
-// little, or too much while it runs.
+// little.
 func (m *Monitor) askEffects(ctx context.Context, s api.Sweep, where string, version int64) (
 	*effectsView, error) {
-	n := ended(s.Summary)
-	if s.Record.Objective.IsZero() || n < leastEffects ||
-		s.State == core.Open && n > maxLiveEffects {
+	if s.Record.Objective.IsZero() || ended(s.Summary) < leastEffects {
 		return nil, nil
 	}
-	e, err := ask(ctx, m.answers, "effects "+s.ID+" "+where, version,
+	e, err := askRarely(ctx, m.answers, "effects "+s.ID+" "+where, version, s.State == core.Open,
 		func(ctx context.Context) (*api.Effects, error) {
-			e, err := m.o.Master.Effects(ctx, s.ID, api.EffectsQuery{Where: where})
+			e, err := m.o.Master.Effects(ctx, s.ID, api.PlotQuery{Where: where})
 			if refusal(err) != nil {
 				return nil, nil // the filter's fault is told with the table
 			}

@@ -1,9 +1,12 @@
 package monitor
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"mlframework/sweep/api"
 )
@@ -117,7 +120,7 @@ func DrawPlot(labels []string, curves [][][2]float64) string {
 		}
 		lines = append(lines, l)
 	}
-	return drawn("plot", newPlot("loss <b>", "step", lines))
+	return drawn("plot", newPlot(drawing{caption: "loss <b> by step", by: "step", lines: lines}))
 }
 
 // drawn executes a template of drawings; "": there is nothing to draw.
@@ -134,3 +137,25 @@ func drawn[T any](name string, view *T) string {
 
 // FirstDifference returns the first line in which texts differ.
 var FirstDifference = firstDifference
+
+// DrawLearningCurves returns the drawing of curves; "": there is none.
+func DrawLearningCurves(a api.Curves) string {
+	return drawn("plot", new(Monitor).learningCurves("train-1", a))
+}
+
+// DrawProgress returns the drawing of the best so far; "": there is none.
+func DrawProgress(a api.Progress) string { return drawn("plot", new(Monitor).progress("train-1", a)) }
+
+// AskRarely returns a function that asks what takes as long as the function that it is given, which
+// answers with its number, by a clock.
+func AskRarely(now func() time.Time, f func() int) func(version int64, changes bool) int {
+	m := newAnswers(now, slog.New(slog.DiscardHandler))
+	return func(version int64, changes bool) int {
+		r, err := askRarely(context.Background(), m, "question", version, changes,
+			func(context.Context) (int, error) { return f(), nil })
+		if err != nil {
+			panic(err)
+		}
+		return r.value
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mlframework/sweep/analysis"
+	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
 )
 
@@ -20,15 +21,19 @@ const (
 
 // plot is a drawing of several curves over each other.
 type plot struct {
-	Metric, By  string
+	Caption     string // "loss by step"
+	By          string // before First
 	Logarithmic bool
 	First, Last string // steps
 	Ticks       []tick
 	Bands       []plotArea
+	Some        string // a path that has a dot for each of some values
 	Lines       []plotCurve
 	Dots        []mark // the ends of curves that go on
 	Labels      []plotLabel
 	Infinite    []mark
+
+	xText func(float64) string
 }
 
 // plotArea is a surface, its corners in thousandths of the drawing's area.
@@ -61,30 +66,50 @@ type band struct {
 	x, low, high []float64
 }
 
-// newPlot draws curves, and bands behind them; nil: there is nothing that has an extent.
-func newPlot(name, by string, lines []drawnLine, bands ...band) *plot {
+// captionOf returns what a plot of a metric is called.
+func captionOf(metric, by string) string {
+	return human.Truncate(human.Visible(metric)) + " by " + by
+}
+
+// drawing is what a plot is to show.
+type drawing struct {
+	caption, by string
+	lines       []drawnLine
+	bands       []band
+	some        []point
+	xText       func(float64) string // nil: as a step
+}
+
+// newPlot draws curves, and bands and single values behind them; nil: there is nothing that has an
+// extent.
+func newPlot(d drawing) *plot {
 	xs, ys := analysis.NewScale(), analysis.NewScale()
-	for i := range lines {
-		lines[i].points = thinned(lines[i].points)
-		for _, p := range lines[i].points {
+	include := func(points []point) {
+		for _, p := range points {
 			xs.Include(p.X)
 			ys.Include(p.Y)
 		}
 	}
-	for _, b := range bands {
+	for i := range d.lines {
+		d.lines[i].points = analysis.Thin(d.lines[i].points, maxPoints)
+		include(d.lines[i].points)
+	}
+	include(d.some)
+	for _, b := range d.bands {
 		for i, x := range b.x {
-			xs.Include(x)
-			ys.Include(b.low[i])
-			ys.Include(b.high[i])
+			include([]point{{x, b.low[i]}, {x, b.high[i]}})
 		}
 	}
 	if ys.IsEmpty() || xs.Low >= xs.High {
 		return nil
 	}
 	ys.Settle()
-	p := &plot{Metric: name, By: by, Logarithmic: ys.Logarithmic, First: stepText(xs.Low),
-		Last: stepText(xs.High), Ticks: ticksOf(ys)}
-	for _, b := range bands {
+	if d.xText == nil {
+		d.xText = stepText
+	}
+	p := &plot{Caption: d.caption, By: d.by, Logarithmic: ys.Logarithmic, First: d.xText(xs.Low),
+		Last: d.xText(xs.High), Ticks: ticksOf(ys), xText: d.xText}
+	for _, b := range d.bands {
 		var corners []string
 		for i, x := range b.x {
 			corners = append(corners, corner(xs.At(x), ys.At(b.high[i])))
@@ -94,7 +119,14 @@ func newPlot(name, by string, lines []drawnLine, bands ...band) *plot {
 		}
 		p.Bands = append(p.Bands, plotArea{b.class, strings.Join(corners, "\n"), b.title})
 	}
-	for _, l := range lines {
+	var dots strings.Builder
+	for _, one := range d.some {
+		if metric.IsFinite(one.Y) {
+			dots.WriteString("M" + corner(xs.At(one.X), ys.At(one.Y)) + "h0\n")
+		}
+	}
+	p.Some = dots.String()
+	for _, l := range d.lines {
 		p.add(l, xs, ys)
 	}
 	spread(p.Labels)
@@ -108,7 +140,7 @@ func (p *plot) add(l drawnLine, xs, ys analysis.Scale) {
 		if !metric.IsFinite(one.Y) {
 			p.Infinite = append(p.Infinite, mark{X: percentText(curveLeft, plotRight, xs.At(one.X)),
 				Y:     percentText(curveTop, curveBottom, 0),
-				Title: fmt.Sprintf("%s: %s at %s %s", l.label, fourDigits(one.Y), p.By, stepText(one.X))})
+				Title: l.label + ": " + fourDigits(one.Y) + p.where(one.X)})
 		}
 	}
 	last := slices.IndexFunc(l.points, func(one point) bool { return metric.IsFinite(one.Y) })
@@ -123,13 +155,21 @@ func (p *plot) add(l drawnLine, xs, ys analysis.Scale) {
 	end := l.points[last]
 	at := curveTop + (curveBottom-curveTop)*(1-ys.At(end.Y))
 	label := plotLabel{Text: l.label, URL: l.url, Class: l.class,
-		Title: fmt.Sprintf("%s, %s at %s %s", l.title, fourDigits(end.Y), p.By, stepText(end.X)),
+		Title: l.title + ", " + fourDigits(end.Y) + p.where(end.X),
 		X:     percentText(curveLeft, plotRight, xs.At(end.X)),
 		Y:     percentText(0, 100, at/100), at: at}
 	p.Labels = append(p.Labels, label)
 	if l.goesOn || len(l.points) == 1 {
 		p.Dots = append(p.Dots, mark{label.X, label.Y, label.Title})
 	}
+}
+
+// where says where something is in the drawing: " at step 3", " after 1.5s".
+func (p *plot) where(x float64) string {
+	if p.By == byTime {
+		return " " + p.By + " " + p.xText(x)
+	}
+	return " at " + p.By + " " + p.xText(x)
 }
 
 // parts returns the lines between points that are numbers.

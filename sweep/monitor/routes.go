@@ -35,7 +35,7 @@ func fixedTopic(topic string) func(*http.Request) string {
 // pages are all pages, each with the name of its template.
 var pages = []page{
 	{"/sweeps", "sweeps", []string{"table"}, fixedTopic(sweepsTopic), (*Monitor).loadSweeps},
-	{"/sweeps/{sweep}", "sweep", []string{"head", "best", "filter", "matters", "table"}, sweepTopic,
+	{"/sweeps/{sweep}", "sweep", []string{"head", "best", "filter", "matters", "curves", "table"}, sweepTopic,
 		(*Monitor).loadSweep},
 	{"/sweeps/{sweep}/compare", "compare", []string{"head", "curves", "output"}, sweepTopic,
 		(*Monitor).loadCompare},
