@@ -160,7 +160,7 @@ var layers = []layer{
 	{"infra/remote", nil, []string{"internal/leaktest"},
 		"a host is a connection with commands on it, whatever they are for"},
 
-	{"sweep/monitor", []string{"sweep/api", "sweep/core", "sweep/expr", "sweep/failure",
+	{"sweep/monitor", []string{"sweep/analysis", "sweep/api", "sweep/core", "sweep/expr", "sweep/failure",
 		"sweep/group", "sweep/human", "sweep/internal/httpserver", "sweep/metric",
 		"sweep/table", "sweep/task"},
 		[]string{"sweep/api/server", "internal/leaktest", "sweep/master", "sweep/queue",

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -131,23 +130,29 @@ func (c *comparison) tasks(ctx context.Context, src source, a, b api.Sweep, i, j
 	}
 	x, y := one.Row, other.Row
 	c.A, c.B = x.ID, y.ID
-	c.parameters(x.Parameters, y.Parameters)
+	properties := table.Properties(x, y)
+	for _, p := range properties {
+		if p.Kind == table.ParameterProperty {
+			c.property(p)
+		}
+	}
 	c.settings(a.Record, b.Record)
-	c.add("revision", x.Revision, y.Revision)
 	c.Files = changedFiles(ctx, src, x.Revision, y.Revision)
-	c.add("state", x.State, y.State)
-	c.add("reason", x.Reason, y.Reason)
-	c.metrics(x, y)
-	c.add("took", durationText(x), durationText(y))
-	c.add("host", x.Host, y.Host)
-	c.add("gpu", gpuNames(x), gpuNames(y))
+	for _, p := range properties {
+		if p.Kind != table.ParameterProperty {
+			c.property(p)
+		}
+	}
 	return nil
 }
 
 // sweeps compares two sweeps.
 func (c *comparison) sweeps(ctx context.Context, src source, a, b api.Sweep) error {
 	c.add("definition", a.Definition, b.Definition)
-	c.parameters(spaceParameters(a.Record), spaceParameters(b.Record))
+	for _, p := range table.ParameterProperties(spaceParameters(a.Record),
+		spaceParameters(b.Record)) {
+		c.property(p)
+	}
 	c.settings(a.Record, b.Record)
 	c.add("revision", a.Record.Recipe.Revision, b.Record.Recipe.Revision)
 	c.Files = changedFiles(ctx, src, a.Record.Recipe.Revision, b.Record.Recipe.Revision)
@@ -173,21 +178,32 @@ func (c *comparison) sweeps(ctx context.Context, src source, a, b api.Sweep) err
 	return err
 }
 
-// parameters adds parameters that differ, and notes those that are the same.
-func (c *comparison) parameters(a, b table.Parameters) {
-	for _, p := range slices.Concat(a, b) {
-		x, inA := a.Get(p.Name)
-		y, inB := b.Get(p.Name)
-		added := slices.Contains(c.Same, p.Name) ||
-			slices.ContainsFunc(c.Differ, func(d differentItem) bool { return d.Name == p.Name })
-		switch {
-		case added:
-		case inA == inB && x == y:
+// property adds a property if it differs, and notes parameters that are the same.
+func (c *comparison) property(p table.Property) {
+	if !p.Differs() {
+		if p.Kind == table.ParameterProperty {
 			c.Same = append(c.Same, p.Name)
-		default:
-			c.Differ = append(c.Differ, differentItem{Name: p.Name, A: x, B: y})
+		}
+		return
+	}
+	item := differentItem{Name: p.Name, A: p.Text(0), B: p.Text(1)}
+	if p.Kind == table.MetricProperty {
+		x, errX := strconv.ParseFloat(item.A, 64)
+		y, errY := strconv.ParseFloat(item.B, 64)
+		if errX == nil {
+			item.shortA = human.Number(x)
+		}
+		if errY == nil {
+			item.shortB = human.Number(y)
+		}
+		if errX == nil && errY == nil {
+			item.note = fmt.Sprintf("%+.4g", y-x)
+		}
+		if item.shortA == item.shortB {
+			item.shortA, item.shortB = "", ""
 		}
 	}
+	c.Differ = append(c.Differ, item)
 }
 
 // settings adds what the definitions say differently.
@@ -200,38 +216,6 @@ func (c *comparison) settings(a, b core.Record) {
 		c.add(d.Key, d.Was, d.Is)
 	}
 }
-
-// metrics adds metrics that differ, with their difference.
-func (c *comparison) metrics(a, b table.Row) {
-	var names []string
-	for _, m := range slices.Concat(a.Metrics, b.Metrics) {
-		if slices.Contains(names, m.Name) {
-			continue
-		}
-		names = append(names, m.Name)
-		x, inA := a.Metrics.Get(m.Name)
-		y, inB := b.Metrics.Get(m.Name)
-		item := differentItem{Name: m.Name}
-		if inA {
-			item.A, item.shortA = exact(x), human.Number(x)
-		}
-		if inB {
-			item.B, item.shortB = exact(y), human.Number(y)
-		}
-		if inA && inB {
-			item.note = fmt.Sprintf("%+.4g", y-x)
-		}
-		if item.shortA == item.shortB {
-			item.shortA, item.shortB = "", ""
-		}
-		if item.A != item.B {
-			c.Differ = append(c.Differ, item)
-		}
-	}
-}
-
-// exact writes a number so that it can be read back.
-func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // spaceParameters are the parameters of a sweep with all their values.
 func spaceParameters(r core.Record) (all table.Parameters) {
@@ -311,21 +295,6 @@ func compareCommon(ctx context.Context, src source, a, b api.Sweep) (*commonTask
 		c.Mean = &mean
 	}
 	return c, err
-}
-
-func durationText(r table.Row) string {
-	if r.Duration == nil {
-		return ""
-	}
-	return human.Duration(*r.Duration)
-}
-
-func gpuNames(r table.Row) string {
-	var names []string
-	for _, g := range r.GPUs {
-		names = append(names, g.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // print prints the comparison as a table.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/analysis"
 	"mlframework/sweep/api"
 	"mlframework/sweep/human"
 )
@@ -40,12 +41,12 @@ EXAMPLES:
 type plotOptions struct {
 	sweep      string
 	parameters []string // none: all
-	query      api.EffectsQuery
+	query      api.PlotQuery
 	json       bool
 }
 
 func readPlotOptions(ctx *cliv2.Context) (plotOptions, error) {
-	o := plotOptions{query: api.EffectsQuery{Metric: ctx.String("metric"),
+	o := plotOptions{query: api.PlotQuery{Metric: ctx.String("metric"),
 		Where: ctx.String("where")}, json: ctx.Bool("json")}
 	if args := ctx.Args().Slice(); len(args) > 0 {
 		o.sweep, o.parameters = args[0], args[1:]
@@ -96,29 +97,22 @@ func (o plotOptions) run(ctx context.Context, src source, t *terminal) error {
 // chart is effects as text.
 type chart struct {
 	api.Effects
-	low, high   float64 // of all values that are drawn
-	logarithmic bool    // all values are positive, and differ by a factor of 100 or more
-	label, plot int     // widths
+	scale       analysis.Scale
+	label, plot int // widths
 }
 
 // leastPlot is the smallest width of the drawn part of a line.
 const leastPlot = 16
 
 func newChart(e api.Effects, width int) chart {
-	c, tasks := chart{Effects: e, low: math.Inf(1), high: math.Inf(-1)}, len("tasks")
+	c, tasks := chart{Effects: e, scale: e.Scale()}, len("tasks")
 	for _, p := range e.Parameters {
 		for _, v := range p.Values {
 			c.label = max(c.label, len([]rune(cli.Visible(v.Value))))
 			tasks = max(tasks, len(tasksText(v)))
-			for _, n := range []*float64{v.Best, v.P05, v.P95} {
-				if n != nil {
-					c.low, c.high = min(c.low, *n), max(c.high, *n)
-				}
-			}
 		}
 	}
 	c.label = min(c.label, max(8, width/3))
-	c.logarithmic = c.low > 0 && c.high/c.low >= 100
 	c.plot = max(leastPlot, width-len("    ")-c.label-len("12345678  12345678    ")-tasks)
 	return c
 }
@@ -133,7 +127,7 @@ func (c chart) write(out io.Writer, sweep string) error {
 		direction = ", smaller is better"
 	}
 	scale := ""
-	if c.logarithmic {
+	if c.scale.Logarithmic {
 		scale = ", logarithmic"
 	}
 	var b strings.Builder
@@ -160,7 +154,7 @@ func (c chart) write(out io.Writer, sweep string) error {
 		}
 	}
 	fmt.Fprintf(&b, "\n%*s%s%s\n", len("    ")+c.label+len("12345678  12345678  "), "",
-		axis(c.low, c.high, c.plot), scale)
+		axis(c.scale.Low, c.scale.High, c.plot), scale)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
@@ -195,17 +189,7 @@ func (c chart) draw(v api.EffectValue) string {
 }
 
 // at returns the column of a number.
-func (c chart) at(n float64) int {
-	low, high := c.low, c.high
-	if c.logarithmic {
-		low, high, n = math.Log(low), math.Log(high), math.Log(n)
-	}
-	share := (n - low) / (high - low)
-	if !(share >= 0 && share <= 1) { // one value, or a span beyond what floats hold
-		return 0
-	}
-	return int(math.Round(share * float64(c.plot-1)))
-}
+func (c chart) at(n float64) int { return int(math.Round(c.scale.At(n) * float64(c.plot-1))) }
 
 // axis is the two ends of a scale of some width.
 func axis(low, high float64, width int) string {

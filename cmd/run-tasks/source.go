@@ -25,7 +25,7 @@ type queries interface {
 	Results(ctx context.Context, id string, q api.Query, f api.Format, w io.Writer) error
 	Groups(ctx context.Context, id string, q api.GroupQuery) (api.GroupPage, error)
 	Failures(ctx context.Context, id string) (api.Failures, error)
-	Effects(ctx context.Context, id string, q api.EffectsQuery) (api.Effects, error)
+	Effects(ctx context.Context, id string, q api.PlotQuery) (api.Effects, error)
 	Size(ctx context.Context, id string, tasks core.Ranges) (int64, error)
 	Missing(ctx context.Context, r core.Record, code string, same ...string) (api.Missing, error)
 }

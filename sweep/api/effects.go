@@ -8,10 +8,17 @@ import (
 	"mlframework/sweep/analysis"
 )
 
-// EffectsQuery says of which tasks of a sweep effects are, and of which metric.
-type EffectsQuery struct {
+// PlotQuery says of which tasks of a sweep a plot is, and of which metric.
+type PlotQuery struct {
 	Metric string // "": that of the objective
 	Where  string // an expression; "": all tasks
+}
+
+func (q PlotQuery) values() url.Values {
+	v := url.Values{}
+	set(v, "metric", q.Metric)
+	set(v, "where", q.Where)
+	return v
 }
 
 // Effects is how a metric is distributed over the values of the parameters of a sweep. Its JSON
@@ -70,6 +77,25 @@ func NewEffects(metric string, maximize *bool, e analysis.Effects) Effects {
 	return all
 }
 
+// Scale returns a scale for all values of the effects.
+func (e Effects) Scale() analysis.Scale {
+	s := analysis.NewScale()
+	for _, p := range e.Parameters {
+		for _, v := range p.Values {
+			for _, n := range []*float64{v.Best, v.P05, v.P95} {
+				if n != nil {
+					s.Include(*n)
+				}
+			}
+		}
+	}
+	if low, high := s.Low, s.High; !s.IsEmpty() {
+		s.Settle()
+		s.Low, s.High = low, high // its ends are shown
+	}
+	return s
+}
+
 func numberOrNull(n float64) *float64 {
 	if math.IsNaN(n) {
 		return nil
@@ -78,13 +104,6 @@ func numberOrNull(n float64) *float64 {
 }
 
 // Effects returns how a metric of a sweep depends on its parameters.
-func (c *Client) Effects(ctx context.Context, id string, q EffectsQuery) (e Effects, err error) {
-	query := url.Values{}
-	if q.Metric != "" {
-		query.Set("metric", q.Metric)
-	}
-	if q.Where != "" {
-		query.Set("where", q.Where)
-	}
-	return e, c.get(ctx, sweepPath(id)+"/effects", query, &e)
+func (c *Client) Effects(ctx context.Context, id string, q PlotQuery) (e Effects, err error) {
+	return e, c.get(ctx, sweepPath(id)+"/effects", q.values(), &e)
 }

@@ -69,6 +69,23 @@ func (c *Client) OutputTail(ctx context.Context, id task.ID, p OutputOptions, n 
 	return text, offset, err
 }
 
+// OutputHead returns the beginning of the output of a task, at most n bytes; Offset and Follow must
+// not be set. The errors are those of Output.
+func (c *Client) OutputHead(ctx context.Context, id task.ID, p OutputOptions, n int) ([]byte,
+	error) {
+	q := url.Values{}
+	setNumber(q, "attempt", p.Attempt)
+	if p.Stderr {
+		q.Set("stream", "stderr")
+	}
+	answer, err := c.once(ctx, http.MethodGet, taskPath(id.Sweep, id.Index)+"/output", q, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close() // it ends the answer where there is more
+	return io.ReadAll(io.LimitReader(answer.Body, int64(n)))
+}
+
 // copyOutput copies the answer to one request, and records how far it got: file and p.Offset.
 func (c *Client) copyOutput(ctx context.Context, id task.ID, p *OutputOptions, file *string,
 	connected func(),

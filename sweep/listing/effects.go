@@ -2,7 +2,6 @@ package listing
 
 import (
 	"context"
-	"math"
 
 	"mlframework/sweep/analysis"
 	"mlframework/sweep/api"
@@ -11,25 +10,16 @@ import (
 )
 
 // Effects tells how a metric of a sweep depends on its parameters. It costs a look at all tasks.
-func (a *Archive) Effects(ctx context.Context, id string, q api.EffectsQuery) (api.Effects, error) {
-	s, err := a.Stored(ctx, id)
+func (a *Archive) Effects(ctx context.Context, id string, q api.PlotQuery) (api.Effects, error) {
+	p, err := a.plotted(ctx, id, q)
 	if err != nil {
 		return api.Effects{}, err
 	}
-	objective := s.Record.Objective
-	metric := q.Metric
-	if metric == "" {
-		metric = objective.Metric
-	}
-	if metric == "" {
-		return api.Effects{}, api.Wrong("metric", s.Head.ID+" has no objective: name a metric")
-	}
-	names := s.Record.Schema().Parameters
+	names := p.s.Record.Schema().Parameters
 	c, texts := analysis.NewCollector(names), make([]string, len(names))
-	err = a.Rows(ctx, s.Head.ID, api.Query{Issued: true, Where: q.Where}, func(r *table.Row) error {
-		state, err := task.ParseState(r.State)
-		if err != nil || !state.Terminal() || state == task.Cancelled {
-			return nil
+	err = a.eachValue(ctx, p, table.FieldParameters, func(r *table.Row, state task.State, value float64) {
+		if !state.Terminal() || state == task.Cancelled {
+			return
 		}
 		clear(texts)
 		for _, p := range r.Parameters {
@@ -39,16 +29,7 @@ func (a *Archive) Effects(ctx context.Context, id string, q api.EffectsQuery) (a
 				}
 			}
 		}
-		value, has := r.Metrics.Get(metric)
-		if !has || state != task.Succeeded && !objective.Ranks(r.State) {
-			value = math.NaN()
-		}
 		c.Add(texts, value, state != task.Succeeded)
-		return nil
 	})
-	var maximize *bool
-	if metric == objective.Metric {
-		maximize = &objective.Maximize
-	}
-	return api.NewEffects(metric, maximize, c.Effects(objective.Maximize)), err
+	return api.NewEffects(p.metric, p.maximize, c.Effects(p.s.Record.Objective.Maximize)), err
 }

@@ -232,7 +232,8 @@ func (a *Archive) find(ctx context.Context, p prepared, q store.TaskQuery,
 	}
 	fill := p.fill(q.Fields)
 	byIndex := p.byIndex.Match
-	q.Fields |= table.FieldState
+	// the store has no columns of what follows from the index
+	q.Fields = q.Fields&^(table.FieldID|table.FieldParameters) | table.FieldState
 	missed, most := int64(0), int64(math.MaxInt64)
 	if p.withUnstarted() {
 		most = cmp.Or(a.unmatched, maxUnmatched)

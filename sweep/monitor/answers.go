@@ -35,6 +35,7 @@ type answers struct {
 
 	mu   sync.Mutex
 	memo map[string]answer // of the last memoTime
+	rare map[string]rareAnswer
 }
 
 // answer is what the master said, as any.
@@ -54,6 +55,7 @@ type reply[T any] struct {
 func newAnswers(now func() time.Time, log *slog.Logger) *answers {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &answers{now: now, log: log, ctx: ctx, close: cancel, memo: map[string]answer{},
+		rare:   map[string]rareAnswer{},
 		places: make(chan struct{}, maxQuestions)}
 }
 
@@ -109,6 +111,7 @@ func (m *answers) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.memo)
+	clear(m.rare)
 }
 
 // recovered calls f, and turns a panic into a fault: it would end the process, as several readers

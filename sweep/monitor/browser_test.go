@@ -388,12 +388,13 @@ func TestByKeyboard(t *testing.T) {
 		t.Errorf("a value of a parameter leads to %q", link)
 	}
 	for what, expression := range map[string]string{
-		"a table without a caption":    `document.querySelectorAll("table:not(:has(caption))").length`,
-		"a column without its scope":   `document.querySelectorAll("thead th:not([scope=col])").length`,
-		"a row without a header":       `document.querySelectorAll("tbody tr:not(.empty):not(:has(th[scope=row]))").length`,
-		"an input without a label":     `[...document.querySelectorAll("input:not([type=hidden])")].filter((e) => !e.labels.length).length`,
-		"an id twice":                  `[...document.querySelectorAll("[id]")].filter((e, n, all) => all.findIndex((o) => o.id === e.id) !== n).length`,
-		"a link or button below 24 px": `[...document.querySelectorAll("a, button, summary")].filter((e) => !e.matches(".skip") && e.checkVisibility()).filter((e) => { const r = e.getBoundingClientRect(); return r.width < 24 || r.height < 24; }).length`,
+		"a table without a caption":  `document.querySelectorAll("table:not(:has(caption))").length`,
+		"a column without its scope": `document.querySelectorAll("thead th:not([scope=col])").length`,
+		"a row without a header":     `document.querySelectorAll("tbody tr:not(.empty):not(:has(th[scope=row]))").length`,
+		"an input without a label":   `[...document.querySelectorAll("input:not([type=hidden])")].filter((e) => !e.labels.length).length`,
+		"an id twice":                `[...document.querySelectorAll("[id]")].filter((e, n, all) => all.findIndex((o) => o.id === e.id) !== n).length`,
+		// a curve in a drawing leads where a row of the table does
+		"a link or button below 24 px": `[...document.querySelectorAll("a, button, summary")].filter((e) => !e.matches(".skip, svg a") && e.checkVisibility()).filter((e) => { const r = e.getBoundingClientRect(); return r.width < 24 || r.height < 24; }).length`,
 		"a table without a heading":    `document.querySelectorAll("table:not(:has(h2, h3))").length`,
 		"a page without one heading 1": `Math.abs(document.querySelectorAll("h1").length - 1)`,
 	} {

@@ -2,10 +2,9 @@ package monitor
 
 import (
 	"fmt"
-	"math"
 	"strconv"
-	"strings"
 
+	"mlframework/sweep/analysis"
 	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
 )
@@ -23,10 +22,6 @@ const (
 	maxMarks  = 60
 	maxPoints = 1000
 )
-
-// logarithmicFrom is how many times larger the largest of a curve's values is than the smallest, all
-// positive, for its axis to be logarithmic.
-const logarithmicFrom = 30
 
 // point is a value of a metric at a step.
 type point struct{ X, Y float64 }
@@ -66,158 +61,86 @@ func curveOf(name string, series []metric.Sample) *curve {
 	return nil
 }
 
-// curveNamed returns the curve of a metric, by its steps where every value has one.
+// curveNamed returns the curve of a metric.
 func curveNamed(name string, series []metric.Sample) *curve {
-	var points []point
-	by := "step"
+	points, by := pointsOf(name, series)
+	return newCurve(human.Truncate(human.Visible(name)), by, points)
+}
+
+// pointsOf returns the values of a metric by their steps, or, where one has none, by their number.
+func pointsOf(name string, series []metric.Sample) (points []point, by string) {
+	by = byStep
 	for _, s := range series {
 		if s.Name != name {
 			continue
 		}
 		if s.Step == nil {
-			by = "value"
+			by = byNumber
 		}
 		points = append(points, point{Y: s.Value})
 		if n := len(points); s.Step != nil {
 			points[n-1].X = float64(*s.Step)
 		}
 	}
-	if by == "value" {
-		for i := range points {
-			points[i].X = float64(i + 1)
-		}
+	if by == byNumber {
+		number(points)
 	}
-	return newCurve(human.Truncate(human.Visible(name)), by, points)
+	return points, by
+}
+
+// What values are drawn by.
+const (
+	byStep   = "step"
+	byNumber = "value"
+	byTime   = "after"
+)
+
+// number gives points their numbers, from 1.
+func number(points []point) {
+	for i := range points {
+		points[i].X = float64(i + 1)
+	}
 }
 
 // newCurve draws points in their order; nil: there are not two numbers.
 func newCurve(name, by string, points []point) *curve {
-	points = thinned(points)
-	xs, ys := newScale(), newScale()
+	points = analysis.Thin(points, maxPoints)
+	xs, ys := analysis.NewScale(), analysis.NewScale()
 	finite := 0
 	for _, p := range points {
-		xs.include(p.X)
-		if !math.IsNaN(p.Y) && !math.IsInf(p.Y, 0) {
-			ys.include(p.Y)
+		xs.Include(p.X)
+		if metric.IsFinite(p.Y) {
+			ys.Include(p.Y)
 			finite++
 		}
 	}
-	if finite < 2 || xs.low == xs.high {
+	if finite < 2 || xs.Low == xs.High {
 		return nil
 	}
-	ys.logarithmic = ys.low > 0 && ys.high >= logarithmicFrom*ys.low
-	ys.widen()
-	c := &curve{Metric: name, By: by, Logarithmic: ys.logarithmic, First: stepText(xs.low),
-		Last: stepText(xs.high), End: fourDigits(points[len(points)-1].Y)}
-	for _, v := range ys.ticks() {
-		c.Ticks = append(c.Ticks, tick{fourDigits(v), percentText(curveTop, curveBottom,
-			1-ys.at(v))})
-	}
-	var line []string
-	flush := func() {
-		if len(line) > 1 {
-			c.Lines = append(c.Lines, strings.Join(line, "\n"))
-		}
-		line = nil
-	}
+	ys.Settle()
+	c := &curve{Metric: name, By: by, Logarithmic: ys.Logarithmic, First: stepText(xs.Low),
+		Last: stepText(xs.High), End: fourDigits(points[len(points)-1].Y), Ticks: ticksOf(ys)}
+	c.Lines = parts(points, xs, ys)
 	for i, p := range points {
-		x := xs.at(p.X)
-		m := mark{X: percentText(curveLeft, curveRight, x), Y: percentText(curveTop, curveBottom, 0),
+		m := mark{X: percentText(curveLeft, curveRight, xs.At(p.X)),
+			Y:     percentText(curveTop, curveBottom, 0),
 			Title: fmt.Sprintf("%s at %s %s", fourDigits(p.Y), by, stepText(p.X))}
-		if math.IsNaN(p.Y) || math.IsInf(p.Y, 0) {
+		if !metric.IsFinite(p.Y) {
 			c.Infinite = append(c.Infinite, m)
-			flush()
 			continue
 		}
-		y := 1 - ys.at(p.Y)
-		line = append(line, fmt.Sprintf("%.0f,%.0f", 1000*x, 1000*y))
-		if m.Y = percentText(curveTop, curveBottom, y); len(points) <= maxMarks ||
+		if m.Y = percentText(curveTop, curveBottom, 1-ys.At(p.Y)); len(points) <= maxMarks ||
 			i == len(points)-1 {
 			c.Marks = append(c.Marks, m)
 		}
 	}
-	flush()
 	return c
 }
 
-// thinned leaves out points at even distances where there are too many, and never the last.
-func thinned(points []point) (few []point) {
-	every := (len(points) + maxPoints - 1) / maxPoints
-	if every < 2 {
-		return points
-	}
-	for i := (len(points) - 1) % every; i < len(points); i += every {
-		few = append(few, points[i])
-	}
-	return few
-}
-
-// scale places numbers between its bounds, from 0 to 1.
-type scale struct {
-	low, high   float64
-	logarithmic bool
-}
-
-func newScale() scale { return scale{low: math.Inf(1), high: math.Inf(-1)} }
-
-func (s *scale) include(v float64) { s.low, s.high = min(s.low, v), max(s.high, v) }
-
-// widen gives room to a scale of one number.
-func (s *scale) widen() {
-	if s.low == s.high {
-		room := max(math.Abs(s.low)/10, 1e-9)
-		s.low, s.high = s.low-room, s.high+room
-	}
-}
-
-func (s *scale) at(v float64) float64 {
-	if s.logarithmic {
-		return math.Log(v/s.low) / math.Log(s.high/s.low)
-	}
-	return (v/2 - s.low/2) / (s.high/2 - s.low/2) // the difference of the wholes may be infinite
-}
-
-// ticks returns up to about five round numbers of the scale.
-func (s *scale) ticks() []float64 {
-	const enough = 5
-	if s.logarithmic {
-		for _, digits := range [][]float64{{1, 2, 5}, {1}} {
-			if all := s.multiples(digits, 1); len(all) <= enough {
-				return all
-			}
-		}
-		decades := len(s.multiples([]float64{1}, 1))
-		return s.multiples([]float64{1}, (decades+enough-1)/enough)
-	}
-	step := math.Pow(10, math.Floor(math.Log10(s.high/enough-s.low/enough)))
-	for _, digit := range []float64{1, 2, 5, 10} {
-		if all := s.steps(digit * step); len(all) <= enough {
-			return all
-		}
-	}
-	return nil
-}
-
-func (s *scale) steps(step float64) (all []float64) {
-	for n := math.Ceil(s.low / step); n*step <= s.high && len(all) < 100; n++ {
-		v, _ := strconv.ParseFloat(strconv.FormatFloat(n*step, 'g', 12, 64), 64)
-		all = append(all, v)
-	}
-	return all
-}
-
-// multiples returns digits of every so many powers of ten.
-func (s *scale) multiples(digits []float64, every int) (all []float64) {
-	for n := math.Floor(math.Log10(s.low)); n <= math.Log10(s.high); n++ {
-		if every > 1 && int(n)%every != 0 {
-			continue
-		}
-		for _, digit := range digits {
-			text := fmt.Sprintf("%ge%d", digit, int(n)) // as exact as it can be
-			if v, _ := strconv.ParseFloat(text, 64); v >= s.low && v <= s.high {
-				all = append(all, v)
-			}
-		}
+// ticksOf returns the labels of a vertical axis.
+func ticksOf(ys analysis.Scale) (all []tick) {
+	for _, v := range ys.Ticks() {
+		all = append(all, tick{fourDigits(v), percentText(curveTop, curveBottom, 1-ys.At(v))})
 	}
 	return all
 }

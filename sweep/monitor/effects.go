@@ -20,9 +20,6 @@ const (
 	effectsOnPage, effectValues = 8, 12
 	// leastEffects is from how many values of the objective on parameters are compared.
 	leastEffects = 4
-	// maxLiveEffects is up to how many tasks they are compared while the sweep runs: it costs the
-	// master a look at all of them.
-	maxLiveEffects = 20_000
 )
 
 // effectsView is how the objective of a sweep depends on its parameters.
@@ -50,17 +47,15 @@ type effectRange struct {
 }
 
 // askEffects asks how the objective of a sweep depends on its parameters; nil where there is too
-// little, or too much while it runs.
+// little.
 func (m *Monitor) askEffects(ctx context.Context, s api.Sweep, where string, version int64) (
 	*effectsView, error) {
-	n := ended(s.Summary)
-	if s.Record.Objective.IsZero() || n < leastEffects ||
-		s.State == core.Open && n > maxLiveEffects {
+	if s.Record.Objective.IsZero() || ended(s.Summary) < leastEffects {
 		return nil, nil
 	}
-	e, err := ask(ctx, m.answers, "effects "+s.ID+" "+where, version,
+	e, err := askRarely(ctx, m.answers, "effects "+s.ID+" "+where, version, s.State == core.Open,
 		func(ctx context.Context) (*api.Effects, error) {
-			e, err := m.o.Master.Effects(ctx, s.ID, api.EffectsQuery{Where: where})
+			e, err := m.o.Master.Effects(ctx, s.ID, api.PlotQuery{Where: where})
 			if refusal(err) != nil {
 				return nil, nil // the filter's fault is told with the table
 			}
@@ -77,25 +72,16 @@ func (m *Monitor) effects(sweep, where string, e api.Effects) *effectsView {
 	if e.Points < leastEffects || len(e.Parameters) == 0 {
 		return nil
 	}
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, p := range e.Parameters {
-		for _, v := range p.Values {
-			for _, n := range []*float64{v.Best, v.P05, v.P95} {
-				if n != nil {
-					low, high = min(low, *n), max(high, *n)
-				}
-			}
-		}
-	}
+	scale := e.Scale()
 	v := effectsView{Metric: human.Truncate(human.Visible(e.Metric)),
 		Method: fmt.Sprintf("share of the variance between the means, over %d tasks", e.Points),
-		Low:    fourDigits(low), High: fourDigits(high),
-		Logarithmic: low > 0 && high/low >= logarithmicFrom}
+		Low:    fourDigits(scale.Low), High: fourDigits(scale.High),
+		Logarithmic: scale.Logarithmic}
 	at := func(n *float64) string {
 		if n == nil {
 			return ""
 		}
-		return inPercent(place(*n, low, high, v.Logarithmic))
+		return inPercent(scale.At(*n))
 	}
 	for _, p := range e.Parameters[:min(len(e.Parameters), effectsOnPage)] {
 		line := effectLine{Name: human.Truncate(human.Visible(p.Name)), Share: "no share"}
@@ -125,18 +111,6 @@ func (m *Monitor) effects(sweep, where string, e api.Effects) *effectsView {
 		v.Parameters = append(v.Parameters, line)
 	}
 	return &v
-}
-
-// place returns where a number is on a scale, from 0 to 1.
-func place(n, low, high float64, logarithmic bool) float64 {
-	if logarithmic {
-		n, low, high = math.Log(n), math.Log(low), math.Log(high)
-	}
-	share := (n - low) / (high - low)
-	if !(share >= 0 && share <= 1) { // one value, or a span beyond what floats hold
-		return 0.5
-	}
-	return share
 }
 
 func inPercent(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) + "%" }

@@ -1,8 +1,12 @@
 package monitor
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"mlframework/sweep/api"
 )
@@ -102,13 +106,56 @@ func DrawCurve(name string, points [][2]float64) string {
 	for _, p := range points {
 		all = append(all, point{p[0], p[1]})
 	}
-	c := newCurve(name, "step", all)
-	if c == nil {
+	return drawn("curve", newCurve(name, "step", all))
+}
+
+// DrawPlot returns the drawing of curves by their labels; those whose label ends in a dot go on.
+func DrawPlot(labels []string, curves [][][2]float64) string {
+	var lines []drawnLine
+	for i, c := range curves {
+		l := drawnLine{label: labels[i], title: "task " + labels[i], url: "/tasks/" + labels[i],
+			class: "own own-" + strconv.Itoa(i), goesOn: strings.HasSuffix(labels[i], ".")}
+		for _, p := range c {
+			l.points = append(l.points, point{p[0], p[1]})
+		}
+		lines = append(lines, l)
+	}
+	return drawn("plot", newPlot(drawing{caption: "loss <b> by step", by: "step", lines: lines}))
+}
+
+// drawn executes a template of drawings; "": there is nothing to draw.
+func drawn[T any](name string, view *T) string {
+	if view == nil {
 		return ""
 	}
 	var out strings.Builder
-	if err := parseTemplates()["task"].ExecuteTemplate(&out, "curve", c); err != nil {
+	if err := parseTemplates()["task"].ExecuteTemplate(&out, name, view); err != nil {
 		return err.Error()
 	}
 	return out.String()
+}
+
+// FirstDifference returns the first line in which texts differ.
+var FirstDifference = firstDifference
+
+// DrawLearningCurves returns the drawing of curves; "": there is none.
+func DrawLearningCurves(a api.Curves) string {
+	return drawn("plot", new(Monitor).learningCurves("train-1", a))
+}
+
+// DrawProgress returns the drawing of the best so far; "": there is none.
+func DrawProgress(a api.Progress) string { return drawn("plot", new(Monitor).progress("train-1", a)) }
+
+// AskRarely returns a function that asks what takes as long as the function that it is given, which
+// answers with its number, by a clock.
+func AskRarely(now func() time.Time, f func() int) func(version int64, changes bool) int {
+	m := newAnswers(now, slog.New(slog.DiscardHandler))
+	return func(version int64, changes bool) int {
+		r, err := askRarely(context.Background(), m, "question", version, changes,
+			func(context.Context) (int, error) { return f(), nil })
+		if err != nil {
+			panic(err)
+		}
+		return r.value
+	}
 }

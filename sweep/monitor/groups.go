@@ -99,6 +99,9 @@ func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query, best *tab
 	v := m.tasksView(q, m.sweepURL(s.ID), p.value,
 		m.sweepColumns(s, schema, p.value.rows, best, q.ranked(), from))
 	v.Table.fold()
+	for i, row := range p.value.rows {
+		v.Table.Rows[i].Tick = strconv.FormatInt(row.Index, 10)
+	}
 	v.Caption = "Tasks of " + human.Visible(s.ID)
 	counts, err := m.askCounts(ctx, s, q.where, version)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, counts.value)

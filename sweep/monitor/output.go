@@ -60,12 +60,21 @@ type tail struct {
 // askTail asks for the end of an output. That it cannot be had is no fault of the page.
 func (m *Monitor) askTail(ctx context.Context, id task.ID, attempt int, stream string,
 	version int64) (tail, error) {
-	key := fmt.Sprintf("tail %s %d %s", id, attempt, stream)
+	return m.askOutput(ctx, fmt.Sprintf("tail %s %d %s", id, attempt, stream), stream, version,
+		func(ctx context.Context, t *tail) (err error) {
+			t.text, t.offset, err = m.o.Master.OutputTail(ctx, id,
+				api.OutputOptions{Attempt: attempt, Stderr: stream == stderr}, tailBytes)
+			return err
+		})
+}
+
+// askOutput asks for a part of an output with a function that reads it.
+func (m *Monitor) askOutput(ctx context.Context, key, stream string, version int64,
+	read func(context.Context, *tail) error) (tail, error) {
 	r, err := ask(ctx, m.answers, key, version, func(ctx context.Context) (t tail, err error) {
 		ctx, cancel := context.WithTimeout(ctx, tailTimeout)
 		defer cancel()
-		t.text, t.offset, err = m.o.Master.OutputTail(ctx, id,
-			api.OutputOptions{Attempt: attempt, Stderr: stream == stderr}, tailBytes)
+		err = read(ctx, &t)
 		e, refused := errors.AsType[*api.Error](err)
 		switch {
 		case refused && e.Status == http.StatusNotFound:
@@ -95,15 +104,20 @@ func lastLines(text []byte, headless bool, n int) (lines []string) {
 		all = all[1:]
 	}
 	for _, line := range all[max(0, len(all)-n):] {
-		line = bytes.TrimRight(line, "\r")
-		line = line[bytes.LastIndexByte(line, '\r')+1:]
-		shown := []rune(failure.Clean(line))
-		if len(shown) > maxLineRunes {
-			shown = append(shown[:maxLineRunes], '…')
-		}
-		lines = append(lines, string(shown))
+		lines = append(lines, shownLine(line))
 	}
 	return lines
+}
+
+// shownLine returns a line as a terminal would leave it, cut where it is long.
+func shownLine(line []byte) string {
+	line = bytes.TrimRight(line, "\r")
+	line = line[bytes.LastIndexByte(line, '\r')+1:]
+	shown := []rune(failure.Clean(line))
+	if len(shown) > maxLineRunes {
+		shown = append(shown[:maxLineRunes], '…')
+	}
+	return string(shown)
 }
 
 // outputOf returns what a task printed in the attempt and to the stream that a URL names; nil where

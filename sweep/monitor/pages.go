@@ -28,8 +28,11 @@ func parseTemplates() map[string]pageTemplate {
 		"templates/frame.html",
 		"templates/parts.html", "templates/curve.html"))
 	all := map[string]pageTemplate{}
-	for _, name := range []string{"overview", "sweeps", "sweep", "task", "tasks", "failures", "workers", "broker", "audit", "login", "confirm",
-		"fault"} {
+	names := []string{"login", "confirm", "fault"}
+	for _, p := range pages {
+		names = append(names, p.name)
+	}
+	for _, name := range names {
 		all[name] = pageTemplate{template.Must(template.Must(base.Clone()).ParseFS(templates,
 			"templates/"+name+".html"))}
 	}

@@ -19,6 +19,9 @@ type listing struct {
 	Same    []value // what is the same in every row, instead of a column
 }
 
+// Ticks reports whether rows can be ticked to be compared.
+func (t listing) Ticks() bool { return len(t.Rows) > 1 && t.Rows[0].Tick != "" }
+
 // heading is the top of a column.
 type heading struct {
 	Label   string
@@ -34,6 +37,7 @@ type heading struct {
 type line struct {
 	Key   string
 	State string
+	Tick  string // the task, where it can be ticked
 	Cells []cell
 }
 

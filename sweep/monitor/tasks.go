@@ -23,6 +23,8 @@ type tasksView struct {
 	Best    *bestLine     // nil: no task has a rank, or of all sweeps
 	Failed  *failuresView // nil: nothing failed, or of all sweeps
 	Effects *effectsView  // nil: there is nothing to compare, or of all sweeps
+	Curves  *curvesView   // nil: there is nothing to draw, or of all sweeps
+	Compare *compareLinks // nil: of all sweeps
 	Form    filterForm
 	States  []stateLink
 	Wrong   string // what else is wrong with the question than the filter
@@ -93,6 +95,7 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 	}
 	line, v := m.line(s.value.Summary, s.asOf), p.value
 	v.Sweep, v.Best = &line, m.best(s.value, first)
+	v.Compare = m.compareLinks(s.value, first)
 	v.Actions = m.sweepButtons(r, s.value.Summary)
 	c := m.warned(r, &content{title: line.ID, asOf: p.asOf})
 	if failedTasks(s.value.Summary) > 0 {
@@ -103,6 +106,9 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 		v.Failed = m.failures(s.value, f.value)
 	}
 	if v.Effects, err = m.askEffects(r.Context(), s.value, q.where, version); err != nil {
+		return nil, err
+	}
+	if v.Curves, err = m.askCurves(r.Context(), s.value, q.where, version); err != nil {
 		return nil, err
 	}
 	c.view = v

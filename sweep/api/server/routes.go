@@ -73,6 +73,10 @@ var routes = []route{
 		do: (*Server).failures},
 	{method: "GET", path: "/sweeps/{sweep}/effects", query: []string{"metric", "where"},
 		answer: api.Effects{}, do: (*Server).effects},
+	{method: "GET", path: "/sweeps/{sweep}/progress", query: []string{"metric", "where"},
+		answer: api.Progress{}, do: (*Server).progress},
+	{method: "GET", path: "/sweeps/{sweep}/curves", query: []string{"metric", "where"},
+		answer: api.Curves{}, do: (*Server).curves},
 	{method: "GET", path: "/sweeps/{sweep}/events", query: followParameter, answer: api.Event{},
 		do: (*Server).events},
 

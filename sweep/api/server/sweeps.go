@@ -119,7 +119,18 @@ func (s *Server) allFailures(_ http.ResponseWriter, r *http.Request) (any, error
 const maxWithin = 100 * 365 * 24 * 3600
 
 func (s *Server) effects(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return s.archive.Effects(r.Context(), r.PathValue("sweep"), plotQuery(r))
+}
+
+func (s *Server) progress(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return s.archive.Progress(r.Context(), r.PathValue("sweep"), plotQuery(r))
+}
+
+func (s *Server) curves(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return s.archive.Curves(r.Context(), r.PathValue("sweep"), plotQuery(r))
+}
+
+func plotQuery(r *http.Request) api.PlotQuery {
 	v := r.URL.Query()
-	return s.archive.Effects(r.Context(), r.PathValue("sweep"),
-		api.EffectsQuery{Metric: v.Get("metric"), Where: v.Get("where")})
+	return api.PlotQuery{Metric: v.Get("metric"), Where: v.Get("where")}
 }

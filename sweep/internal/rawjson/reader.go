@@ -22,6 +22,9 @@ func NewReader(text string) *Reader { return &Reader{text: text} }
 // Rest returns what was not read yet.
 func (r *Reader) Rest() string { return r.text[r.at:] }
 
+// Skip moves on over so many bytes of Rest.
+func (r *Reader) Skip(n int) { r.at += n }
+
 // Take moves on over one character, if it is the next.
 func (r *Reader) Take(c byte) bool {
 	if r.at < len(r.text) && r.text[r.at] == c {
