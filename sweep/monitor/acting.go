@@ -27,6 +27,8 @@ type object struct {
 	sweep  string
 	index  int64 // of a task
 	worker string
+	// of a sweep: only the tasks that it picks
+	selection api.Selection
 	// the sweep is not to be paused again because its tasks fail alike
 	keepGoing bool
 }
@@ -44,10 +46,14 @@ var (
 			return err
 		}},
 		{"retry", "Retry failed", func(ctx context.Context, m *api.Client, o object) error {
-			_, err := m.Retry(ctx, o.sweep, api.ResumeRequest{}, "")
+			_, err := m.Retry(ctx, o.sweep, api.ResumeRequest{Selection: o.selection}, "")
 			return err
 		}},
 		{"cancel", "Cancel", func(ctx context.Context, m *api.Client, o object) error {
+			if o.selection.Where != "" {
+				_, err := m.CancelTasks(ctx, o.sweep, o.selection)
+				return err
+			}
 			_, err := m.Cancel(ctx, o.sweep)
 			return err
 		}},
@@ -182,10 +188,16 @@ func actionRoutes() (all []route) {
 			route{http.MethodPost, one.path, Operator,
 				func(m *Monitor, w http.ResponseWriter, r *request) error {
 					a, o, c, err := one.read(m, r)
-					if err != nil {
-						return err
+					if err == nil {
+						err = m.act(w, r, a, o, c)
 					}
-					return m.act(w, r, a, o, c)
+					if e := refusal(err); e != nil && e.Parameter == api.AtMostParameter {
+						_, _, c, err = one.read(m, r)
+						if c.Changed = true; err == nil {
+							err = m.confirm(w, r, c)
+						}
+					}
+					return err
 				}})
 	}
 	return all
@@ -201,9 +213,15 @@ func (m *Monitor) confirm(w http.ResponseWriter, r *request, c confirmation) err
 // another number of tasks than was confirmed, it asks again.
 func (m *Monitor) act(w http.ResponseWriter, r *request, a action, o object,
 	c confirmation) error {
-	if r.PostForm.Get("count") != strconv.FormatInt(c.Count, 10) {
+	confirmed, err := strconv.ParseInt(r.PostForm.Get("count"), 10, 64)
+	// of the tasks that a filter picks some may have ended since
+	fewer := o.selection.Where != "" && c.Count < confirmed
+	if err != nil || c.Count != confirmed && !fewer {
 		c.Changed = true
 		return m.confirm(w, r, c)
+	}
+	if o.selection.Where != "" {
+		o.selection.AtMost = &confirmed
 	}
 	ctx, stop := context.WithTimeout(api.WithUser(r.Context(), r.session.user), queryTimeout)
 	defer stop()
@@ -239,9 +257,14 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 			Remedy: "Go back to see how it stands."}
 	}
 	o.sweep = s.ID
+	if where := r.URL.Query().Get("where"); where != "" {
+		o.selection.Where = where
+		c, err = m.confirmSelection(r.Context(), s, a.name, where)
+		return a, o, c, err
+	}
 	n := s.Counts
 	running := n[task.Running.String()]
-	waiting := n[task.Pending.String()] + n[task.Queued.String()] + n[task.Claimed.String()]
+	waiting := total(n, waitingStates)
 	c = confirmation{Back: m.sweepURL(s.ID),
 		Command: "run-tasks " + a.name + " " + s.ID}
 	name := human.Visible(s.ID)
@@ -263,12 +286,10 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 		c.Count = failedTasks(s.Summary) + n[task.Cancelled.String()]
 		c.Question = fmt.Sprintf("Run %s of %s again?",
 			human.Plural(c.Count, "failed or cancelled task"), name)
-		c.Effect = "They run with the code of the sweep, in the folders of their earlier attempts."
+		c.Effect = retryEffect
 	case "cancel":
 		c.Question = "Cancel " + name + "?"
-		c.Effect = fmt.Sprintf("%s. %s never run. Results and outputs stay.",
-			runningTasks(running, "is stopped", "are stopped"),
-			human.Plural(waiting, "waiting task"))
+		c.Effect = cancelEffect(n)
 	}
 	return a, o, c, nil
 }

@@ -48,6 +48,9 @@ func TestASweepsFailures(t *testing.T) {
 		`<code>ended by SIGSEGV: \x1b[31mbroken\u202e</code>`,
 		`5 more failed otherwise: <code>run-tasks results --failures train-1</code>`,
 	)
+	lacks(t, p, "retry these")
+	has(t, s.enter(monitor.Operator).get("/sweeps/"+id).plain(), `<a href="`+where("/sweeps/"+id,
+		"retry", "reason ~ '^exit code 1: no <b> in .*$'")+`">retry these</a>`)
 	for _, link := range regexp.MustCompile(`<a href="([^"]*)">show</a>`).FindAllStringSubmatch(
 		p.text, -1) {
 		shown := v.get(html.UnescapeString(link[1]))
