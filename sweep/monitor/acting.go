@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -27,6 +26,8 @@ type object struct {
 	sweep  string
 	index  int64 // of a task
 	worker string
+	number int  // of slots, or a priority
+	now    bool // what runs is stopped
 	// of a sweep: only the tasks that it picks
 	selection api.Selection
 	// the sweep is not to be paused again because its tasks fail alike
@@ -49,6 +50,10 @@ var (
 			_, err := m.Retry(ctx, o.sweep, api.ResumeRequest{Selection: o.selection}, "")
 			return err
 		}},
+		{"priority", "Priority", func(ctx context.Context, m *api.Client, o object) error {
+			_, err := m.Prioritize(ctx, o.sweep, o.number)
+			return err
+		}},
 		{"cancel", "Cancel", func(ctx context.Context, m *api.Client, o object) error {
 			if o.selection.Where != "" {
 				_, err := m.CancelTasks(ctx, o.sweep, o.selection)
@@ -68,16 +73,6 @@ var (
 			return err
 		}},
 	}
-	workerActions = []action{
-		{"drain", "Drain", func(ctx context.Context, m *api.Client, o object) error {
-			_, err := m.Drain(ctx, o.worker, false)
-			return err
-		}},
-		{"resume", "Resume", func(ctx context.Context, m *api.Client, o object) error {
-			_, err := m.Drain(ctx, o.worker, true)
-			return err
-		}},
-	}
 )
 
 // button leads to the page of an action.
@@ -92,8 +87,30 @@ type confirmation struct {
 	Effect   string // what it does, in sentences
 	Command  string // that does the same
 	Count    int64  // of the tasks that it is about, as the page says it
+	Number   *numberField
+	Now      string // what the box says that stops what runs; "": there is none
 	Changed  bool   // that number was another one when it was confirmed
 	Back     string // URL
+}
+
+// numberField is where a number is typed.
+type numberField struct {
+	Label           string
+	Value, Min, Max int
+}
+
+// read returns the number that was typed, if the form was sent.
+func (f numberField) read(r *request) (int, error) {
+	if r.Method != http.MethodPost {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(r.PostForm.Get("n")))
+	if err != nil || n < f.Min || n > f.Max {
+		return 0, &fault{status: http.StatusBadRequest, Text: fmt.Sprintf("%q is not a whole number "+
+			"from %d to %d.", r.PostForm.Get("n"), f.Min, f.Max), Remedy: "Nothing was changed. " +
+			"Go back and write one."}
+	}
+	return n, nil
 }
 
 // actionNamed returns an action by its name.
@@ -148,22 +165,6 @@ func taskCan(s task.State, action string) bool {
 		return s.Terminal() && s != task.Succeeded
 	}
 	return !s.Terminal()
-}
-
-// workerButtons returns what an operator can do with a worker now.
-func (m *Monitor) workerButtons(r *request, w core.Worker) (all []button) {
-	for _, a := range workerActions {
-		// a worker in another state may be drained, too
-		offered := w.State != core.WorkerReady || a.name == "drain"
-		if w.State == core.WorkerDraining {
-			offered = a.name == "resume"
-		}
-		if r.role() >= Operator && offered {
-			all = append(all, button{a.label,
-				m.o.Prefix + "/workers/" + url.PathEscape(w.Name) + "/" + a.name})
-		}
-	}
-	return all
 }
 
 // actionRoutes are the pages of actions, and what they send.
@@ -287,11 +288,18 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 		c.Question = fmt.Sprintf("Run %s of %s again?",
 			human.Plural(c.Count, "failed or cancelled task"), name)
 		c.Effect = retryEffect
+	case "priority":
+		c.Question = "Change the priority of " + name + "?"
+		c.Effect = "Sweeps of a higher priority go first, and leave to others what they cannot use. " +
+			"What runs is not stopped."
+		c.Command += " N"
+		c.Number = &numberField{"Priority", s.Priority, -core.MaxPriority, core.MaxPriority}
+		o.number, err = c.Number.read(r)
 	case "cancel":
 		c.Question = "Cancel " + name + "?"
 		c.Effect = cancelEffect(n)
 	}
-	return a, o, c, nil
+	return a, o, c, err
 }
 
 func runningTasks(n int64, one, more string) string {
@@ -336,35 +344,4 @@ func (m *Monitor) confirmTask(r *request) (a action, o object, c confirmation, e
 		}
 	}
 	return a, o, c, nil
-}
-
-// confirmWorker says what an action does with a worker.
-func (m *Monitor) confirmWorker(r *request) (a action, o object, c confirmation, err error) {
-	a, found := actionNamed(workerActions, r.PathValue("action"))
-	if !found {
-		return a, o, c, errNoSuchAction
-	}
-	all, err := m.o.Master.Workers(r.Context())
-	if err != nil {
-		return a, o, c, err
-	}
-	for _, w := range all {
-		if w.Name != r.PathValue("worker") {
-			continue
-		}
-		o.worker = w.Name
-		name := human.Visible(w.Name)
-		c = confirmation{Back: m.o.Prefix + "/workers",
-			Command: "run-tasks workers " + a.name + " " + w.Name}
-		if a.name == "drain" {
-			c.Question = "Drain " + name + "?"
-			c.Effect = "It gets no further tasks. " +
-				runningTasks(int64(len(w.Running)), "goes on", "go on") + "."
-		} else {
-			c.Question, c.Effect = "Resume "+name+"?", "It gets tasks again."
-		}
-		return a, o, c, nil
-	}
-	return a, o, c, &fault{status: http.StatusNotFound,
-		Text: "There is no worker " + human.Visible(r.PathValue("worker")) + " any more."}
 }

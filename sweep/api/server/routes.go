@@ -93,7 +93,7 @@ var routes = []route{
 		answer: core.Worker{}, do: (*Server).resize},
 	{method: "POST", path: "/workers/{worker}/restart", steers: true, action: "restart",
 		query: []string{"now"}, answer: core.Worker{}, do: (*Server).restart},
-	{method: "DELETE", path: "/workers/{worker}", action: "forget",
+	{method: "DELETE", path: "/workers/{worker}", steers: true, action: "forget",
 		status: http.StatusNoContent, do: (*Server).forget},
 }
 
