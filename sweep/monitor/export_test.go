@@ -112,3 +112,14 @@ func DrawCurve(name string, points [][2]float64) string {
 	}
 	return out.String()
 }
+
+// Actions returns the paths of everything that operators do.
+func Actions() (paths []string) {
+	for at, all := range map[string][]action{"/sweeps/{sweep}/": sweepActions,
+		"/sweeps/{sweep}/tasks/{index}/": taskActions, "/workers/{worker}/": workerActions} {
+		for _, a := range all {
+			paths = append(paths, at+a.name)
+		}
+	}
+	return paths
+}
