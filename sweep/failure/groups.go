@@ -9,13 +9,14 @@ import (
 // Failure is a task that failed.
 type Failure struct {
 	Class, Reason string
-	Index         int64 // of the task
+	Frame         string // as Tail.Frame
+	Index         int64  // of the task
 	Host          string
 }
 
 // Group is failures that are alike.
 type Group struct {
-	Failure // the first of them; Reason is masked where theirs differ
+	Failure // the first of them; Reason is masked where theirs differ, and Frame "" if they do
 	Count   int64
 }
 
@@ -98,6 +99,13 @@ func (g *member) compare(reason string, slots []slot) {
 	}
 }
 
+// compareFrame notes whether another failure was raised elsewhere.
+func (g *member) compareFrame(f Failure) {
+	if g.Frame != f.Frame {
+		g.Frame = ""
+	}
+}
+
 // differing returns how much of a, from its beginning, is not in b: all but the last elements of a
 // path that both have.
 func differing(a, b string) int {
@@ -128,6 +136,7 @@ func (c *counter) add(f Failure) {
 	c.total++
 	if c.last != nil && c.reason == f.Reason && c.last.Class == f.Class {
 		c.last.count++
+		c.last.compareFrame(f)
 		return
 	}
 	c.masker.read(f.Reason)
@@ -148,6 +157,7 @@ func (c *counter) add(f Failure) {
 		g.compare(f.Reason, c.masker.slots)
 	}
 	g.count++
+	g.compareFrame(f)
 	c.last, c.reason = g, f.Reason
 }
 

@@ -17,14 +17,13 @@ func (a *Archive) Failures(ctx context.Context, id string) (api.Failures, error)
 		return api.Failures{}, err
 	}
 	q := store.TaskQuery{States: api.FailedStates, Fields: table.FieldState | table.FieldHost |
-		table.FieldClass |
-		table.FieldReason}
+		table.FieldClass | table.FieldReason, Frames: true}
 	return api.GroupFailures(s.Head.ID, func(yield func(failure.Failure)) error {
 		return a.Store.Scan(ctx, s, q, func(t *core.Task) bool {
 			f := failure.Failure{Class: t.State.String(), Index: t.Index,
 				Host: t.Attempt.Start.Host}
 			if o := t.Attempt.Outcome; o != nil {
-				f.Class, f.Reason = string(o.Class), o.Reason
+				f.Class, f.Reason, f.Frame = string(o.Class), o.Reason, o.Frame
 			}
 			yield(f)
 			return true

@@ -30,6 +30,7 @@ type failuresView struct {
 type failureLine struct {
 	Count     int64
 	Reason    string
+	Frame     string // where all were raised; "": not known, or Reason says so
 	Task, URL string // the first
 	Host      string // where that ran
 	Show      string // URL of all; "": no filter finds them
@@ -60,6 +61,9 @@ func (m *Monitor) failures(r *request, s api.Sweep, f api.Failures) *failuresVie
 		}
 		if g.Host != nil {
 			l.Host = human.Visible(*g.Host)
+		}
+		if g.Frame != nil && human.WithFrame(g.Reason, g.Frame) != g.Reason {
+			l.Frame = human.Visible(*g.Frame)
 		}
 		if g.Reason != "" {
 			l.Show = m.reasonURL(s.ID, g.Reason)
