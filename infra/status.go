@@ -176,9 +176,9 @@ func (c *Cluster) Logs(ctx context.Context, host, role string, o docker.LogOptio
 }
 
 // LoginLink has the monitor make a link that logs in once, for a browser that reaches it by that
-// URL: it runs `sweepd monitor link` in the monitor's container, with its state folder. What is done
-// with the link is recorded under the name of the cluster's owner.
-func (c *Cluster) LoginLink(ctx context.Context, url string) (string, error) {
+// URL: it runs `sweepd monitor link` in the monitor's container, with its state folder. A viewer may
+// only read; what others do with the link is recorded under the name of the cluster's owner.
+func (c *Cluster) LoginLink(ctx context.Context, url string, viewer bool) (string, error) {
 	m, there := c.connected[c.location.Master]
 	if !there {
 		return "", c.away()
@@ -187,10 +187,14 @@ func (c *Cluster) LoginLink(ctx context.Context, url string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	argv := []string{path.Join(layout.ProgramAt, layout.Program), "monitor", "link",
+		"--state", layout.StateAt, "--url", url, "--user", c.Record.Owner}
+	if viewer {
+		argv = append(argv, "--viewer")
+	}
 	var out, said output
-	code, err := engine.Exec(ctx, c.wanted().Container(plan.Monitor), docker.Command{
-		Argv: []string{path.Join(layout.ProgramAt, layout.Program), "monitor", "link",
-			"--state", layout.StateAt, "--url", url, "--user", c.Record.Owner}}, nil, &out, &said)
+	code, err := engine.Exec(ctx, c.wanted().Container(plan.Monitor), docker.Command{Argv: argv}, nil,
+		&out, &said)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("sweepd monitor link: %s",
 			bytes.TrimSpace(slices.Concat(said.Bytes(), out.Bytes())))

@@ -23,15 +23,16 @@ const connectTime = 5 * time.Second
 
 // wish is what is asked for.
 type wish struct {
-	json, watch, monitor, follow, audit bool
-	every                               time.Duration
-	logs                                string
-	tail                                int
+	json, watch, follow, audit bool
+	monitor                    string // the role of the link; "": no monitor
+	every                      time.Duration
+	logs                       string
+	tail                       int
 }
 
 // read reads the command line.
 func read(ctx *cliv2.Context) (w wish, err error) {
-	w = wish{json: ctx.Bool("json"), watch: ctx.Bool("watch"), monitor: ctx.Bool("monitor"),
+	w = wish{json: ctx.Bool("json"), watch: ctx.Bool("watch"), monitor: cli.Chosen(ctx, "monitor"),
 		follow: ctx.Bool("follow"), audit: ctx.Bool("audit"),
 		logs: ctx.String("logs"), tail: ctx.Int("tail"), every: 2 * time.Second}
 	args := ctx.Args().Slice()
@@ -44,7 +45,7 @@ func read(ctx *cliv2.Context) (w wish, err error) {
 		w.every, args = time.Duration(seconds*float64(time.Second)), args[1:]
 	}
 	var modes []string
-	for name, is := range map[string]bool{"--watch": w.watch, "--monitor": w.monitor,
+	for name, is := range map[string]bool{"--watch": w.watch, "--monitor": w.monitor != "",
 		"--logs": ctx.IsSet("logs"), "--audit": w.audit} {
 		if is {
 			modes = append(modes, name)
@@ -83,7 +84,7 @@ func (c *command) check(ctx *cliv2.Context) error {
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
 	cluster, err := s.Open(work)
-	if err != nil && !w.monitor && !w.audit { // which are the master's
+	if err != nil && w.monitor == "" && !w.audit { // which are the master's
 		cluster = s.Assume(err)
 	}
 	if cluster != nil {
@@ -105,8 +106,8 @@ func (c *command) do(ctx context.Context, w wish, s *site.Site, cluster *infra.C
 		err = c.logs(ctx, w, cluster)
 	case w.audit:
 		err = c.audit(ctx, w, s, cluster)
-	case w.monitor:
-		err = c.tunnel(ctx, cluster)
+	case w.monitor != "":
+		err = c.tunnel(ctx, cluster, w.monitor)
 	case w.watch:
 		err = c.watch(ctx, w, s, cluster)
 	default:

@@ -33,7 +33,7 @@ const help = `check-status - ` + usage + `
 USAGE:
    check-status [--json | --watch [SECONDS]]
    check-status --logs HOST|master|broker|monitor [--follow]
-   check-status --monitor
+   check-status --monitor[=viewer]
    check-status --audit
 
 Shows hosts, workers, broker and sweeps of the cluster in cluster.yml, and ends
@@ -65,12 +65,16 @@ EXIT CODES:
    130  interrupted before there was an answer
 `
 
+// viewer is who may only read the monitor.
+const viewer = "viewer"
+
 func (c *command) app() *cliv2.App {
 	app := cli.App("check-status", usage, help, c.stdout, c.stderr,
 		cli.ConfigFlag(),
 		cli.Switch("json", "print one JSON object"),
 		cli.Switch("watch", "refresh every SECONDS, 2 by default, until Ctrl-C"),
-		cli.Switch("monitor", "open a tunnel to the monitor and print a link that logs in once"),
+		cli.Choice("monitor", "open a tunnel to the monitor and print a link that logs in once; "+
+			"--monitor=viewer: a link for somebody who may only read", "operator", viewer),
 		&cliv2.StringFlag{Name: "logs",
 			Usage: "print the log of the worker on `HOST`, or of master, broker or monitor"},
 		cli.Switch("audit", "print who changed what on the master, newest last"),

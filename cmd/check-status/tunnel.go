@@ -16,8 +16,8 @@ import (
 )
 
 // tunnel lets a browser on this machine reach the monitor until ctx ends, and prints a link that
-// logs in.
-func (c *command) tunnel(ctx context.Context, cluster *infra.Cluster) error {
+// logs in with a role.
+func (c *command) tunnel(ctx context.Context, cluster *infra.Cluster, role string) error {
 	dial := cluster.DialMonitor()
 	first, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
@@ -35,7 +35,7 @@ func (c *command) tunnel(ctx context.Context, cluster *infra.Cluster) error {
 	defer cli.CloseAll(listeners) // also when run is not reached
 	address := listeners[0].Addr().String()
 	at, fallback := pages(cluster.Name(), address, cluster.Record.Exposed)
-	said, err := cluster.LoginLink(first, at)
+	said, err := cluster.LoginLink(first, at, role == viewer)
 	if err != nil {
 		return &cli.Error{Code: cli.Failed, Err: err,
 			Remedy: "infrainit -f brings the monitor to this release"}
@@ -47,8 +47,9 @@ func (c *command) tunnel(ctx context.Context, cluster *infra.Cluster) error {
 				cluster.Record.Master, said),
 			Remedy: "infrainit -f brings it to this release"}
 	}
-	fmt.Fprintf(c.stdout, "the monitor is at %s until you press Ctrl-C here. "+
-		"Open this to log in; it works once, for five minutes:\n%s\n", at, link)
+	fmt.Fprintf(c.stdout, "the monitor is at %s until you press Ctrl-C here. Open this to log in%s; "+
+		"it works once, for five minutes:\n%s\n", at, map[string]string{viewer: " as a viewer"}[role],
+		link)
 	if fallback != "" {
 		fmt.Fprintf(c.stdout, "if your browser cannot find this name, open this instead:\n%s\n",
 			fallback+strings.TrimPrefix(link, at))

@@ -16,26 +16,33 @@ import (
 
 func cancelCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "cancel", ArgsUsage: sweepOrTask, Action: onSource(c, readCancelOptions),
-		Usage: "cancel a sweep or a task",
+		Usage: "cancel a sweep or tasks of it",
 		Flags: append(locationFlags(),
+			flagWhere("cancel only tasks that match `EXPR`: 'lr=0.1 and state=pending'"),
 			cli.Switch("yes", "cancel the newest sweep without asking", "y")),
 		Description: `Asks if you name no sweep.
 
 EXAMPLES:
    run-tasks cancel run_training-1
    # only one task of it
-   run-tasks cancel run_training-1/7`}
+   run-tasks cancel run_training-1/7
+   # those of its tasks that match
+   run-tasks cancel run_training-1 --where 'lr>0.1'`}
 }
 
 // cancelOptions are the options of `run-tasks cancel`.
 type cancelOptions struct {
 	target
-	yes bool
+	where string // of the tasks; "": all
+	count int64  // of these
+	yes   bool
 }
 
 func readCancelOptions(ctx *cliv2.Context) (o cancelOptions, err error) {
 	o.yes = ctx.Bool("yes")
-	o.target, err = readTarget(ctx)
+	if o.target, err = readTarget(ctx); err == nil {
+		o.where, err = readWhere(ctx, o.isTask)
+	}
 	return o, err
 }
 
@@ -44,6 +51,13 @@ func (o cancelOptions) run(ctx context.Context, src source, t *terminal) error {
 	s, err := findSweep(ctx, t, src, o.sweep, false)
 	if err != nil {
 		return err
+	}
+	if o.where != "" {
+		o.count, err = selected(ctx, src, t, s, o.where, "has not ended", api.CancelledStates)
+		if err != nil {
+			return err
+		}
+		t.messages.Note(whereNote(o.count))
 	}
 	if o.sweep == "" && !o.isTask {
 		if err := o.confirm(ctx, t, s); err != nil {
@@ -56,9 +70,13 @@ func (o cancelOptions) run(ctx context.Context, src source, t *terminal) error {
 	}
 	var after core.Summary
 	err = src.act(ctx, func(m *api.Client) (err error) {
-		if o.isTask {
+		switch {
+		case o.isTask:
 			after, err = m.CancelTask(ctx, o.sweep, o.index)
-		} else {
+		case o.where != "":
+			after, err = m.CancelTasks(ctx, o.sweep, api.Selection{Where: o.where,
+				AtMost: &o.count})
+		default:
 			after, err = m.Cancel(ctx, o.sweep)
 		}
 		return err
@@ -104,8 +122,14 @@ func (o cancelOptions) confirm(ctx context.Context, t *terminal, s api.Sweep) er
 		return nil
 	}
 	done, _ := display.Tally(s.Summary)
-	agreed, asked := t.agrees(ctx, o.yes, fmt.Sprintf("Cancel %s, which is %s, with %d of %s done?",
-		s.ID, s.State, done, human.Plural(s.Total, "task")))
+	named := t.self + " cancel " + s.ID
+	question := fmt.Sprintf("Cancel %s, which is %s, with %d of %s done?", s.ID, s.State, done,
+		human.Plural(s.Total, "task"))
+	if o.where != "" {
+		question = fmt.Sprintf("Cancel %s of %s?", human.Plural(o.count, "task"), s.ID)
+		named += " --where " + human.CommandLine([]string{o.where})
+	}
+	agreed, asked := t.agrees(ctx, o.yes, question)
 	switch {
 	case agreed:
 		return nil
@@ -113,6 +137,5 @@ func (o cancelOptions) confirm(ctx context.Context, t *terminal, s api.Sweep) er
 		fmt.Fprintln(t.stderr, "nothing was cancelled")
 		return cli.Code(cli.Failed)
 	}
-	return cli.Wrong(t.self+" cancel "+s.ID+", or add --yes to cancel the newest",
-		"no sweep is named")
+	return cli.Wrong(named+", or add --yes to cancel the newest", "no sweep is named")
 }

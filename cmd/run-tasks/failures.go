@@ -86,7 +86,7 @@ func groupText(g api.FailureGroup) string {
 	}
 	text := fmt.Sprintf("%d x %s", g.Count, g.Class)
 	if g.Reason != "" {
-		text += ": " + g.Reason
+		text += ": " + human.WithFrame(g.Reason, g.Frame)
 	}
 	text += " (" + first + g.Task
 	if g.Host != nil {
@@ -103,7 +103,8 @@ type failureLine struct {
 	Count  int64   `json:"count"`
 	Class  *string `json:"class"`
 	Reason *string `json:"reason"`
-	Task   *string `json:"task"` // the first
+	Frame  *string `json:"frame"` // file and line, if it is one for all of them
+	Task   *string `json:"task"`  // the first
 	Host   *string `json:"host"`
 	Logs   *string `json:"logs"` // the command that shows what it printed
 }
@@ -113,7 +114,7 @@ func failureLines(f api.Failures, self string) []failureLine {
 	all := []failureLine{}
 	for _, g := range f.Groups {
 		class, logs := string(g.Class), logsLine(g, self)
-		all = append(all, failureLine{g.Count, &class, &g.Reason, &g.Task, g.Host, &logs})
+		all = append(all, failureLine{g.Count, &class, &g.Reason, g.Frame, &g.Task, g.Host, &logs})
 	}
 	if f.Others > 0 {
 		all = append(all, failureLine{Count: f.Others})
@@ -156,17 +157,21 @@ func (o resultsOptions) failures(ctx context.Context, src source, t *terminal) e
 
 func writeFailuresCSV(w io.Writer, f api.Failures, self string) error {
 	out := csv.NewWriter(w)
-	lines := [][]string{{"count", "class", "reason", "task", "host", "logs"}}
+	lines := [][]string{{"count", "class", "reason", "frame", "task", "host", "logs"}}
 	for _, g := range f.Groups {
-		host := ""
+		frame, host := "", ""
+		if g.Frame != nil {
+			frame = *g.Frame
+		}
 		if g.Host != nil {
 			host = *g.Host
 		}
 		lines = append(lines, []string{strconv.FormatInt(g.Count, 10), string(g.Class),
-			table.CSVText(g.Reason), g.Task, table.CSVText(host), logsLine(g, self)})
+			table.CSVText(g.Reason), table.CSVText(frame), g.Task, table.CSVText(host),
+			logsLine(g, self)})
 	}
 	if f.Others > 0 {
-		lines = append(lines, []string{strconv.FormatInt(f.Others, 10), "", "", "", "", ""})
+		lines = append(lines, []string{strconv.FormatInt(f.Others, 10), "", "", "", "", "", ""})
 	}
 	return out.WriteAll(lines)
 }

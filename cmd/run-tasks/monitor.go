@@ -29,7 +29,8 @@ func monitorCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "monitor", Action: monitorAction(c),
 		Usage: "show sweeps, tasks and workers in a browser",
 		Flags: append(append(locationFlags(), runnerFlags()...),
-			cli.Switch("no-open", "only print the link; do not open a browser")),
+			cli.Switch("no-open", "only print the link; do not open a browser"),
+			cli.Switch("viewer", "allow reading only")),
 		Description: `Serves web pages on 127.0.0.1 until you press Ctrl-C, opens them in your
 browser and prints a link that logs in once. Sweeps go on without it.
 
@@ -50,6 +51,7 @@ type pages struct {
 	of     string // whose they are, for people
 	open   bool   // in a browser
 	user   string // who opens them
+	role   monitor.Role
 }
 
 // monitorAction makes the action of `run-tasks monitor`.
@@ -64,7 +66,10 @@ func monitorAction(c *command) cliv2.ActionFunc {
 		}
 		work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 		defer stop()
-		p := pages{open: !ctx.Bool("no-open") && hasBrowser()}
+		p := pages{open: !ctx.Bool("no-open") && hasBrowser(), role: monitor.Operator}
+		if ctx.Bool("viewer") {
+			p.role = monitor.Viewer
+		}
 		if u, err := user.Current(); err == nil {
 			p.user = u.Username
 		}
@@ -169,7 +174,7 @@ func (p pages) serve(ctx context.Context, t *terminal) error {
 	defer cli.CloseAll(listeners)
 	address := listeners[0].Addr().String()
 	at, fallback := cli.Pages(p.name, address)
-	link, err := monitor.Link(p.state, at, monitor.Operator, p.user, time.Now())
+	link, err := monitor.Link(p.state, at, p.role, p.user, time.Now())
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}

@@ -88,13 +88,17 @@ func TestMonitorOfAFolder(t *testing.T) {
 	f.over()
 }
 
-// The page of a task has what it printed, also of a sweep that ended before the monitor began.
+// The page of a task has what it printed, also of a sweep that ended before the monitor began. A
+// viewer is not offered to run it again.
 func TestMonitorShowsAnOutput(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, "grace: 1s", "echo printed by $TASK_INDEX\necho and why >&2; exit $TASK_INDEX\n")
 	f.start(nil, "--local", "-d", "p", "--keep-going", "work").ends(1)
-	pages := f.start(nil, "monitor", "--no-open")
+	pages := f.start(nil, "monitor", "--no-open", "--viewer")
 	page := pages.read("/sweeps/work-1/tasks/1")
+	if strings.Contains(page, "Run again") {
+		t.Errorf("a viewer can act: %s", page)
+	}
 	for _, want := range []string{"and why\n</pre>", "exit code 1", "The same but one parameter"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in %s", want, page)

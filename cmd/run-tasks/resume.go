@@ -51,6 +51,7 @@ type continueOptions struct {
 	project.Update
 	sweep   string
 	indexes []int64 // of tasks; none: all that failed
+	where   string  // those of them that match; "": all
 	retry   bool
 	fresh   bool
 	how     continuation
@@ -96,6 +97,14 @@ func (o continueOptions) run(ctx context.Context, c *command, src source) error 
 			"resuming %s, which is paused", s.ID, other.ID))
 		s = other
 	}
+	if o.where != "" {
+		n, err := selected(ctx, src, &c.terminal, s, o.where, "failed or was cancelled",
+			api.RetriedStates)
+		if err != nil {
+			return err
+		}
+		notes = append(notes, whereNote(n))
+	}
 	now, err := o.Current(s)
 	if err != nil {
 		return err
@@ -129,6 +138,7 @@ func (o continueOptions) begin(t *terminal, now project.Current) func(context.Co
 			return b, err
 		}
 		g.Indexes, g.Fresh, g.KeepGoing = o.indexes, o.fresh, o.keepGoing
+		g.Where = o.where
 		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
 			error) {
 			g.Secrets = v

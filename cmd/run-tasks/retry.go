@@ -12,8 +12,9 @@ import (
 
 func retryCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "retry", ArgsUsage: "[SWEEP | [SWEEP/]INDEX...]", Action: retryAction(c),
-		Usage: "run failed and cancelled tasks again", Flags: append(runFlags(),
-			flagUpdated(), cli.Switch("fresh", "start tasks in new folders; the folders of "+
+		Usage: "run failed and cancelled tasks again", Flags: append(runFlags(), flagUpdated(),
+			flagWhere("run only tasks that match `EXPR`: 'lr=0.1 and host=gpu2'"),
+			cli.Switch("fresh", "start tasks in new folders; the folders of "+
 				"earlier attempts are renamed to INDEX.attempt-N")),
 		Description: `Without --fresh, a task continues in its folder, which contains the files of
 earlier attempts.
@@ -24,7 +25,9 @@ EXAMPLES:
    # in new folders, without the files of earlier attempts
    run-tasks retry --updated --fresh
    # only these tasks
-   run-tasks retry run_training-1/7 run_training-1/9`}
+   run-tasks retry run_training-1/7 run_training-1/9
+   # those of the failed and cancelled tasks that match
+   run-tasks retry --where 'state=failed and lr=0.1'`}
 }
 
 // retryAction makes the action of `run-tasks retry`.
@@ -36,6 +39,9 @@ func retryAction(c *command) cliv2.ActionFunc {
 		o := continueOptions{retry: true, how: (*api.Client).Retry}
 		var err error
 		if o.sweep, o.indexes, err = parseTargets(ctx.Args().Slice()); err != nil {
+			return err
+		}
+		if o.where, err = readWhere(ctx, len(o.indexes) > 0); err != nil {
 			return err
 		}
 		return continueSweep(ctx, c, o)

@@ -132,7 +132,7 @@ func attemptText(a api.Attempt) string {
 		}
 		text += ", " + string(*a.Class)
 		if a.Reason != nil && *a.Reason != string(*a.Class) {
-			text += ": " + *a.Reason
+			text += ": " + human.WithFrame(*a.Reason, a.Frame)
 		}
 		if a.Stdout != nil && a.Stdout.Truncated || a.Stderr != nil && a.Stderr.Truncated {
 			text += ", output cut"

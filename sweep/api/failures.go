@@ -19,6 +19,7 @@ type FailureGroup struct {
 	Count  int64      `json:"count"`
 	Class  task.Class `json:"class"`
 	Reason string     `json:"reason"` // where the tasks' reasons differ, "…" stands for what does
+	Frame  *string    `json:"frame"`  // where all of them were raised; null: not in one place
 	Task   string     `json:"task"`   // the first of them
 	Host   *string    `json:"host"`   // where it ran last; null: not known
 }
@@ -39,6 +40,9 @@ func GroupFailures(sweep string, all func(yield func(failure.Failure)) error) (F
 			Task: task.ID{Sweep: sweep, Index: g.Index}.String()}
 		if g.Host != "" {
 			shown.Host = &g.Host
+		}
+		if g.Frame != "" {
+			shown.Frame = &g.Frame
 		}
 		f.Groups = append(f.Groups, shown)
 	}

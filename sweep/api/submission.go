@@ -73,6 +73,8 @@ type ResumeRequest struct {
 	Continuation
 	// Indexes are the tasks, of Retry; none: all that ended other than well.
 	Indexes []int64 `json:"indexes,omitempty"`
+	// Selection chooses them instead, among those that ended other than well.
+	Selection
 	// Fresh starts the tasks of Retry in new folders. The folders of earlier attempts are kept
 	// beside them.
 	Fresh bool `json:"fresh,omitempty"`

@@ -76,6 +76,7 @@ type Attempt struct {
 	Attempt    int             `json:"attempt"`
 	Class      *task.Class     `json:"class"` // null while it runs
 	Reason     *string         `json:"reason"`
+	Frame      *string         `json:"frame"` // where in the user's code the exception was raised
 	ExitCode   *int            `json:"exit_code"`
 	Worker     string          `json:"worker"` // that it was handed to
 	Host       *string         `json:"host"`   // null: it is not known to have begun

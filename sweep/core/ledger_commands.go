@@ -169,6 +169,24 @@ func (l *Ledger) Reopen(tasks []Task, all, fresh bool) {
 	}
 }
 
+// ReopenUnissued makes tasks pending again that were cancelled with the sweep before they had a
+// row, and the sweep running. The others of these stay cancelled, and get a row.
+func (l *Ledger) ReopenUnissued(indexes []int64) {
+	if len(indexes) == 0 || !l.hasCancelledUnissued() {
+		return
+	}
+	l.head.UnissuedCancelled = false
+	for n := l.head.Issued; n < l.head.Total; n++ {
+		index := l.source.At(n)
+		_, cancelled := l.cancelledEarly[index]
+		if _, again := slices.BinarySearch(indexes, index); !again && !cancelled {
+			l.cancelledEarly[index] = struct{}{}
+			l.cancel(l.addRow(index))
+		}
+	}
+	l.reopen()
+}
+
 // undoCancel continues a task that is being cancelled. It reports whether it was.
 func (l *Ledger) undoCancel(t *Task, fresh bool) bool {
 	if !t.Cancelling {

@@ -78,6 +78,23 @@ func (t CancelTask) decide(c *Core) (func(), error) {
 	}, err
 }
 
+// CancelTasks cancels those of some tasks that have not ended.
+type CancelTasks struct {
+	Sweep, Reason string
+	Indexes       []int64
+}
+
+func (t CancelTasks) decide(c *Core) (func(), error) {
+	a, err := c.findSweep(t.Sweep)
+	return func() {
+		for _, i := range t.Indexes {
+			if a.ledger.cancellable(i) {
+				c.ledger(a).CancelTask(i, t.Reason, c.now)
+			}
+		}
+	}, err
+}
+
 // PauseSweep hands out nothing more of a sweep; with Stop its attempts are stopped too, and go back
 // to pending.
 type PauseSweep struct {
@@ -176,8 +193,11 @@ type RetryTasks struct {
 	Sweep string
 	Tasks []Task // their rows; with All, of all that have ended
 	All   bool   // all tasks of the sweep, also those that were cancelled before they had a row
-	Fresh bool   // in new folders
-	With  Revision
+	// Unissued are the indexes of those that were cancelled with the sweep before they had a row;
+	// unless All, the others of these stay cancelled.
+	Unissued []int64
+	Fresh    bool // in new folders
+	With     Revision
 }
 
 func (r RetryTasks) decide(c *Core) (func(), error) {
@@ -185,7 +205,7 @@ func (r RetryTasks) decide(c *Core) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Tasks) == 0 && !(r.All && a.ledger.hasCancelled()) {
+	if len(r.Tasks)+len(r.Unissued) == 0 && !(r.All && a.ledger.hasCancelled()) {
 		return nil, &WrongState{ID: r.Sweep,
 			Is:     "without a task to retry: only tasks that failed or were cancelled run again",
 			Remedy: resumeHint(a.ledger.head)}
@@ -197,6 +217,7 @@ func (r RetryTasks) decide(c *Core) (func(), error) {
 		r.With.goOn(c, a)
 		c.forgetPruned(a, r.Tasks)
 		c.queueBehind(a)
+		c.ledger(a).ReopenUnissued(r.Unissued)
 		c.ledger(a).Reopen(r.Tasks, r.All, r.Fresh)
 	}, c.checkEnviron(r.With.Environ)
 }

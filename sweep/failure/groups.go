@@ -11,6 +11,7 @@ import (
 type Failure struct {
 	Class, Reason string
 	Sweep         string // "": all are of one
+	Frame         string // as Tail.Frame
 	Index         int64  // of the task
 	Host          string
 	Time          time.Time // when it failed; zero: not known
@@ -18,7 +19,7 @@ type Failure struct {
 
 // Group is failures that are alike.
 type Group struct {
-	Failure // the first of them; Reason is masked where theirs differ
+	Failure // the first of them; Reason is masked where theirs differ, and Frame "" if they do
 	Count   int64
 	Spread  // of failures that name their sweep
 }
@@ -104,6 +105,13 @@ func (g *member) compare(reason string, slots []slot) {
 	}
 }
 
+// compareFrame notes whether another failure was raised elsewhere.
+func (g *member) compareFrame(f Failure) {
+	if g.Frame != f.Frame {
+		g.Frame = ""
+	}
+}
+
 // differing returns how much of a, from its beginning, is not in b: all but the last elements of a
 // path that both have.
 func differing(a, b string) int {
@@ -135,6 +143,7 @@ func (c *counter) add(f Failure) {
 	if c.last != nil && c.reason == f.Reason && c.last.Class == f.Class {
 		c.last.count++
 		c.last.spread(&f)
+		c.last.compareFrame(f)
 		return
 	}
 	c.masker.read(f.Reason)
@@ -156,6 +165,7 @@ func (c *counter) add(f Failure) {
 	}
 	g.count++
 	g.spread(&f)
+	g.compareFrame(f)
 	c.last, c.reason = g, f.Reason
 }
 

@@ -106,6 +106,22 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// A group has the place where its failures were raised, if it is one.
+func TestGroupsOfFrames(t *testing.T) {
+	t.Parallel()
+	of := func(reason, frame string, index int64) failure.Failure {
+		return failure.Failure{Class: "error", Reason: reason, Frame: frame, Index: index}
+	}
+	groups, _ := groupsOf(t, []failure.Failure{of("a 1", "a.py:1", 0), of("a 2", "a.py:1", 1),
+		of("b", "b.py:1", 2), of("b", "b.py:2", 3), of("c", "", 4), of("c", "c.py:1", 5)})
+	want := map[string]string{"a …": "a.py:1", "b": "", "c": ""}
+	for _, g := range groups {
+		if frame, known := want[g.Reason]; !known || g.Frame != frame {
+			t.Errorf("%+v", g)
+		}
+	}
+}
+
 // Of a path that differs the last elements stay where all have them.
 func TestGroupsOfPaths(t *testing.T) {
 	t.Parallel()

@@ -52,21 +52,12 @@ func linesOf(text []byte) (lines []string) {
 
 // line finds the line among lines.
 func line(lines []string) string {
-	wrapped := "" // what a launcher said of a program whose own words are looked for
-	for {
-		if lines = lines[:meaningful(lines)]; len(lines) == 0 {
-			return wrapped
-		}
-		t, ok := lastTraceback(lines)
-		if !ok || len(lines) > t.end {
-			break
-		}
-		if !t.ignored && !isWrapper(t.exception) {
-			return t.text()
-		}
-		if lines = lines[:t.begin]; wrapped == "" && !t.ignored {
-			wrapped = t.text()
-		}
+	t, lines, wrapped := raised(lines)
+	switch {
+	case t != nil:
+		return t.text()
+	case len(lines) == 0:
+		return wrapped
 	}
 	if at := goPanic(lines); at >= 0 {
 		return lines[at]
@@ -92,6 +83,26 @@ func line(lines []string) string {
 		return found
 	}
 	return last
+}
+
+// raised returns the traceback of the exception that ended a program; nil: the lines that are left
+// do not end with one. Wrapped is what a launcher said of a program whose own words are looked for.
+func raised(lines []string) (t *traceback, left []string, wrapped string) {
+	for {
+		if lines = lines[:meaningful(lines)]; len(lines) == 0 {
+			return nil, nil, wrapped
+		}
+		t, ok := lastTraceback(lines)
+		if !ok || len(lines) > t.end {
+			return nil, lines, wrapped
+		}
+		if !t.ignored && !isWrapper(t.exception) {
+			return &t, lines, wrapped
+		}
+		if lines = lines[:t.begin]; wrapped == "" && !t.ignored {
+			wrapped = t.text()
+		}
+	}
 }
 
 // thrown returns the message of an exception that ended a C++ program, if nothing but a shell's note

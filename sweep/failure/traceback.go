@@ -9,12 +9,13 @@ import (
 
 // traceback is one of Python's among lines.
 type traceback struct {
-	begin, end int    // its first line, and the one behind its exception's message
-	exception  string // with the message's first line
-	more       string // the message's next line that says something
-	place      string // of its last frame: "train.py:42"
-	source     string // what stands there, if Python found it: "assert loss < 10"
-	ignored    bool   // the program went on
+	begin, end int      // its first line, and the one behind its exception's message
+	exception  string   // with the message's first line
+	more       string   // the message's next line that says something
+	frames     []string // lines of them, the innermost last
+	place      string   // of the last: "train.py:42"
+	source     string   // what stands there, if Python found it: "assert loss < 10"
+	ignored    bool     // the program went on
 }
 
 // mostMessage is the maximum number of lines of an exception's message. Messages that contain an
@@ -36,6 +37,7 @@ func lastTraceback(lines []string) (t traceback, ok bool) {
 	for ; at < len(lines) && (at == t.begin || lines[at] == "" || lines[at][0] == ' '); at++ {
 		switch {
 		case isFrame(lines[at]):
+			t.frames = append(t.frames, lines[at])
 			t.place, t.source = placeOf(lines[at]), ""
 		case t.source == "" && t.place != "" && strings.HasPrefix(lines[at], "    ") &&
 			!isNoise(lines[at]):
@@ -109,10 +111,16 @@ func lastOf(lines []string, is func(string) bool) int {
 
 // placeOf is "train.py:42" of a frame.
 func placeOf(frame string) string {
-	_, file, _ := strings.Cut(frame, `"`)
-	file, rest, _ := strings.Cut(file, `", line `)
-	number, _, _ := strings.Cut(rest, ",")
+	file, number := splitFrame(frame)
 	return path.Base(file) + ":" + number
+}
+
+// splitFrame returns the file and the number of the line of a frame.
+func splitFrame(frame string) (file, number string) {
+	_, file, _ = strings.Cut(frame, `"`)
+	file, rest, _ := strings.Cut(file, `", line `)
+	number, _, _ = strings.Cut(rest, ",")
+	return file, number
 }
 
 // isException reports whether a line begins as an exception is printed: its name, and a colon or

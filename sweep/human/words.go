@@ -66,3 +66,12 @@ func Size(bytes int64) string {
 	}
 	return fmt.Sprintf("%.1f %s", value, units[unit])
 }
+
+// WithFrame adds to the reason of a failure where it was raised, unless it says so: "exit code 1:
+// KeyError: 'lr' (train.py:41)". Nil: that is not known.
+func WithFrame(reason string, frame *string) string {
+	if frame == nil || strings.Contains(reason, "("+*frame) {
+		return reason
+	}
+	return reason + " (" + *frame + ")"
+}

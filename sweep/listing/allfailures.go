@@ -87,7 +87,7 @@ func (a *Archive) scanFailures(ctx context.Context, s store.Sweep, since time.Ti
 func failureOf(t *core.Task) failure.Failure {
 	f := failure.Failure{Class: t.State.String(), Index: t.Index, Host: t.Attempt.Start.Host}
 	if o := t.Attempt.Outcome; o != nil {
-		f.Class, f.Reason = string(o.Class), o.Reason
+		f.Class, f.Reason, f.Frame = string(o.Class), o.Reason, o.Frame
 		if !t.Attempt.Started.IsZero() {
 			f.Time = t.Attempt.Started.Add(o.Duration)
 		}

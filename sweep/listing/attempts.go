@@ -65,6 +65,9 @@ func newAttempt(t core.Attempt) api.Attempt {
 		if o.Reason != "" {
 			a.Reason = &o.Reason
 		}
+		if o.Frame != "" {
+			a.Frame = &o.Frame
+		}
 	}
 	return a
 }

@@ -17,8 +17,7 @@ func (a *Archive) Failures(ctx context.Context, id string) (api.Failures, error)
 		return api.Failures{}, err
 	}
 	q := store.TaskQuery{States: api.FailedStates, Fields: table.FieldState | table.FieldHost |
-		table.FieldClass |
-		table.FieldReason}
+		table.FieldClass | table.FieldReason, Frames: true}
 	return api.GroupFailures(s.Head.ID, func(yield func(failure.Failure)) error {
 		return a.Store.Scan(ctx, s, q, func(t *core.Task) bool {
 			yield(failureOf(t))

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/store"
 	"mlframework/sweep/table"
 )
 
@@ -31,6 +32,21 @@ func (a *Archive) each(ctx context.Context, p prepared, each func(*table.Row) er
 		}
 	}
 	return ctx.Err()
+}
+
+// Indexes returns the indexes of the tasks that a query chooses, in order, and at most so many.
+// Sort, Best, Top, Limit and After are not used.
+func (a *Archive) Indexes(ctx context.Context, id string, q api.Query, most int) (all []int64,
+	err error) {
+	p, err := a.prepare(ctx, id, api.Query{States: q.States, Issued: q.Issued, Where: q.Where})
+	if err != nil || p.nothing {
+		return nil, err
+	}
+	fields := store.TaskQuery{Fields: p.rest.Fields(), Metrics: p.rest.Metrics()}
+	return all, a.find(ctx, p, fields, func(r *table.Row) bool {
+		all = append(all, r.Index)
+		return len(all) < most
+	})
 }
 
 // Results writes the table of results in a format, as it is read. Nothing is written when the query

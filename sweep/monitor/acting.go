@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -27,6 +26,10 @@ type object struct {
 	sweep  string
 	index  int64 // of a task
 	worker string
+	number int  // of slots, or a priority
+	now    bool // what runs is stopped
+	// of a sweep: only the tasks that it picks
+	selection api.Selection
 	// the sweep is not to be paused again because its tasks fail alike
 	keepGoing bool
 }
@@ -44,10 +47,18 @@ var (
 			return err
 		}},
 		{"retry", "Retry failed", func(ctx context.Context, m *api.Client, o object) error {
-			_, err := m.Retry(ctx, o.sweep, api.ResumeRequest{}, "")
+			_, err := m.Retry(ctx, o.sweep, api.ResumeRequest{Selection: o.selection}, "")
+			return err
+		}},
+		{"priority", "Priority", func(ctx context.Context, m *api.Client, o object) error {
+			_, err := m.Prioritize(ctx, o.sweep, o.number)
 			return err
 		}},
 		{"cancel", "Cancel", func(ctx context.Context, m *api.Client, o object) error {
+			if o.selection.Where != "" {
+				_, err := m.CancelTasks(ctx, o.sweep, o.selection)
+				return err
+			}
 			_, err := m.Cancel(ctx, o.sweep)
 			return err
 		}},
@@ -59,16 +70,6 @@ var (
 		}},
 		{"cancel", "Cancel", func(ctx context.Context, m *api.Client, o object) error {
 			_, err := m.CancelTask(ctx, o.sweep, o.index)
-			return err
-		}},
-	}
-	workerActions = []action{
-		{"drain", "Drain", func(ctx context.Context, m *api.Client, o object) error {
-			_, err := m.Drain(ctx, o.worker, false)
-			return err
-		}},
-		{"resume", "Resume", func(ctx context.Context, m *api.Client, o object) error {
-			_, err := m.Drain(ctx, o.worker, true)
 			return err
 		}},
 	}
@@ -86,8 +87,30 @@ type confirmation struct {
 	Effect   string // what it does, in sentences
 	Command  string // that does the same
 	Count    int64  // of the tasks that it is about, as the page says it
+	Number   *numberField
+	Now      string // what the box says that stops what runs; "": there is none
 	Changed  bool   // that number was another one when it was confirmed
 	Back     string // URL
+}
+
+// numberField is where a number is typed.
+type numberField struct {
+	Label           string
+	Value, Min, Max int
+}
+
+// read returns the number that was typed, if the form was sent.
+func (f numberField) read(r *request) (int, error) {
+	if r.Method != http.MethodPost {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(r.PostForm.Get("n")))
+	if err != nil || n < f.Min || n > f.Max {
+		return 0, &fault{status: http.StatusBadRequest, Text: fmt.Sprintf("%q is not a whole number "+
+			"from %d to %d.", r.PostForm.Get("n"), f.Min, f.Max), Remedy: "Nothing was changed. " +
+			"Go back and write one."}
+	}
+	return n, nil
 }
 
 // actionNamed returns an action by its name.
@@ -144,22 +167,6 @@ func taskCan(s task.State, action string) bool {
 	return !s.Terminal()
 }
 
-// workerButtons returns what an operator can do with a worker now.
-func (m *Monitor) workerButtons(r *request, w core.Worker) (all []button) {
-	for _, a := range workerActions {
-		// a worker in another state may be drained, too
-		offered := w.State != core.WorkerReady || a.name == "drain"
-		if w.State == core.WorkerDraining {
-			offered = a.name == "resume"
-		}
-		if r.role() >= Operator && offered {
-			all = append(all, button{a.label,
-				m.o.Prefix + "/workers/" + url.PathEscape(w.Name) + "/" + a.name})
-		}
-	}
-	return all
-}
-
 // actionRoutes are the pages of actions, and what they send.
 func actionRoutes() (all []route) {
 	for _, one := range []struct {
@@ -182,10 +189,16 @@ func actionRoutes() (all []route) {
 			route{http.MethodPost, one.path, Operator,
 				func(m *Monitor, w http.ResponseWriter, r *request) error {
 					a, o, c, err := one.read(m, r)
-					if err != nil {
-						return err
+					if err == nil {
+						err = m.act(w, r, a, o, c)
 					}
-					return m.act(w, r, a, o, c)
+					if e := refusal(err); e != nil && e.Parameter == api.AtMostParameter {
+						_, _, c, err = one.read(m, r)
+						if c.Changed = true; err == nil {
+							err = m.confirm(w, r, c)
+						}
+					}
+					return err
 				}})
 	}
 	return all
@@ -201,9 +214,15 @@ func (m *Monitor) confirm(w http.ResponseWriter, r *request, c confirmation) err
 // another number of tasks than was confirmed, it asks again.
 func (m *Monitor) act(w http.ResponseWriter, r *request, a action, o object,
 	c confirmation) error {
-	if r.PostForm.Get("count") != strconv.FormatInt(c.Count, 10) {
+	confirmed, err := strconv.ParseInt(r.PostForm.Get("count"), 10, 64)
+	// of the tasks that a filter picks some may have ended since
+	fewer := o.selection.Where != "" && c.Count < confirmed
+	if err != nil || c.Count != confirmed && !fewer {
 		c.Changed = true
 		return m.confirm(w, r, c)
+	}
+	if o.selection.Where != "" {
+		o.selection.AtMost = &confirmed
 	}
 	ctx, stop := context.WithTimeout(api.WithUser(r.Context(), r.session.user), queryTimeout)
 	defer stop()
@@ -239,9 +258,14 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 			Remedy: "Go back to see how it stands."}
 	}
 	o.sweep = s.ID
+	if where := r.URL.Query().Get("where"); where != "" {
+		o.selection.Where = where
+		c, err = m.confirmSelection(r.Context(), s, a.name, where)
+		return a, o, c, err
+	}
 	n := s.Counts
 	running := n[task.Running.String()]
-	waiting := n[task.Pending.String()] + n[task.Queued.String()] + n[task.Claimed.String()]
+	waiting := total(n, waitingStates)
 	c = confirmation{Back: m.sweepURL(s.ID),
 		Command: "run-tasks " + a.name + " " + s.ID}
 	name := human.Visible(s.ID)
@@ -263,14 +287,19 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 		c.Count = failedTasks(s.Summary) + n[task.Cancelled.String()]
 		c.Question = fmt.Sprintf("Run %s of %s again?",
 			human.Plural(c.Count, "failed or cancelled task"), name)
-		c.Effect = "They run with the code of the sweep, in the folders of their earlier attempts."
+		c.Effect = retryEffect
+	case "priority":
+		c.Question = "Change the priority of " + name + "?"
+		c.Effect = "Sweeps of a higher priority go first, and leave to others what they cannot use. " +
+			"What runs is not stopped."
+		c.Command += " N"
+		c.Number = &numberField{"Priority", s.Priority, -core.MaxPriority, core.MaxPriority}
+		o.number, err = c.Number.read(r)
 	case "cancel":
 		c.Question = "Cancel " + name + "?"
-		c.Effect = fmt.Sprintf("%s. %s never run. Results and outputs stay.",
-			runningTasks(running, "is stopped", "are stopped"),
-			human.Plural(waiting, "waiting task"))
+		c.Effect = cancelEffect(n)
 	}
-	return a, o, c, nil
+	return a, o, c, err
 }
 
 func runningTasks(n int64, one, more string) string {
@@ -315,35 +344,4 @@ func (m *Monitor) confirmTask(r *request) (a action, o object, c confirmation, e
 		}
 	}
 	return a, o, c, nil
-}
-
-// confirmWorker says what an action does with a worker.
-func (m *Monitor) confirmWorker(r *request) (a action, o object, c confirmation, err error) {
-	a, found := actionNamed(workerActions, r.PathValue("action"))
-	if !found {
-		return a, o, c, errNoSuchAction
-	}
-	all, err := m.o.Master.Workers(r.Context())
-	if err != nil {
-		return a, o, c, err
-	}
-	for _, w := range all {
-		if w.Name != r.PathValue("worker") {
-			continue
-		}
-		o.worker = w.Name
-		name := human.Visible(w.Name)
-		c = confirmation{Back: m.o.Prefix + "/workers",
-			Command: "run-tasks workers " + a.name + " " + w.Name}
-		if a.name == "drain" {
-			c.Question = "Drain " + name + "?"
-			c.Effect = "It gets no further tasks. " +
-				runningTasks(int64(len(w.Running)), "goes on", "go on") + "."
-		} else {
-			c.Question, c.Effect = "Resume "+name+"?", "It gets tasks again."
-		}
-		return a, o, c, nil
-	}
-	return a, o, c, &fault{status: http.StatusNotFound,
-		Text: "There is no worker " + human.Visible(r.PathValue("worker")) + " any more."}
 }

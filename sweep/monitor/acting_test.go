@@ -11,15 +11,19 @@ import (
 	"mlframework/sweep/monitor"
 )
 
-// agree opens the page of an action and sends its form.
-func (v *visitor) agree(path string) page {
+// agree opens the page of an action and sends its form, with further fields: name, value.
+func (v *visitor) agree(path string, fields ...string) page {
 	v.s.t.Helper()
 	asked := v.get(path)
 	count := regexp.MustCompile(`name="count" value="([0-9]+)"`).FindStringSubmatch(asked.text)
 	if asked.status != http.StatusOK || count == nil {
 		v.s.t.Fatalf("%s: %d %s", path, asked.status, asked.text)
 	}
-	return v.post(path, url.Values{"count": {count[1]}})
+	form := url.Values{"count": {count[1]}}
+	for i := 0; i < len(fields); i += 2 {
+		form.Set(fields[i], fields[i+1])
+	}
+	return v.post(path, form)
 }
 
 // Operators pause, resume, cancel and retry, each after a page that says what it does; the audit has
@@ -66,26 +70,6 @@ func TestActing(t *testing.T) {
 	if n := len(all.Actions); n < 6 || all.Actions[0].User != "anna" ||
 		all.Actions[0].Action != "retry" {
 		t.Errorf("the audit has %+v", all.Actions)
-	}
-}
-
-// A worker is drained and resumed.
-func TestActingOnAWorker(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	s.hire("w1", "gpu1", 2, nil)
-	v := s.enter(monitor.Operator)
-	s.until("w1 is shown", func() bool {
-		return strings.Contains(v.get("/workers").text, "/workers/w1/drain")
-	})
-	for _, action := range []string{"drain", "resume"} {
-		if p := v.agree("/workers/w1/" + action); p.status != http.StatusSeeOther {
-			t.Errorf("%s: %d %s", action, p.status, p.text)
-		}
-	}
-	if p := v.get("/workers/w9/drain"); p.status != http.StatusNotFound ||
-		!strings.Contains(p.text, "There is no worker w9 any more.") {
-		t.Errorf("a worker that left: %d %s", p.status, p.text)
 	}
 }
 

@@ -288,6 +288,27 @@ func TestActingInABrowser(t *testing.T) {
 	b.run(chromedp.Click("form.actions button"), chromedp.WaitVisible("table.tasks"))
 	b.sees("cancelled")
 	b.keep("sweep-cancelled")
+	b.visit("/sweeps/" + id + "?where=i+%3E+1")
+	b.run(chromedp.Click(`a.button[href*="/retry?where="]`),
+		chromedp.WaitVisible("form.actions button"))
+	b.sees("Run 2 tasks of " + id + " again?")
+	b.keep("confirm-filter")
+	b.run(chromedp.Click("form.actions button"), chromedp.WaitVisible("table.tasks"))
+	b.sees("Cancel these 2")
+	b.keep("sweep-filter")
+	s.hire("w1", "gpu1", 1, hold)
+	s.until("it runs", func() bool { return len(s.worker("w1").Running) > 0 })
+	for _, action := range []string{"restart", "slots"} {
+		b.visit("/workers/w1/" + action)
+		b.keep("confirm-" + action)
+	}
+	b.run(chromedp.SetValue("#n", "3"), chromedp.Click("form.actions button"),
+		chromedp.WaitVisible("table.workers"))
+	b.keep("workers-actions")
+	s.until("it is asked for 3 slots", func() bool {
+		wanted := s.worker("w1").Wanted
+		return wanted != nil && *wanted == 3
+	})
 }
 
 func TestInADarkAndNarrowBrowser(t *testing.T) {

@@ -35,18 +35,11 @@ func (m *Monitor) askCounts(ctx context.Context, s api.Sweep, where string, vers
 	}
 	return ask(ctx, m.answers, "counts "+url.PathEscape(s.ID)+" "+where, version,
 		func(ctx context.Context) (map[string]int64, error) {
-			page, err := m.o.Master.Groups(ctx, s.ID, api.GroupQuery{By: []string{"state"},
-				Metrics: []string{"duration"}, Query: api.Query{Where: where}})
+			page, err := m.o.Master.Groups(ctx, s.ID, api.CountsQuery(where))
 			if refusal(err) != nil {
 				return nil, nil
 			}
-			counts := map[string]int64{}
-			for _, g := range page.Groups {
-				if state := g.By["state"]; state != nil {
-					counts[*state] = g.Tasks
-				}
-			}
-			return counts, err
+			return page.Counts(), err
 		})
 }
 

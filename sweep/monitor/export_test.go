@@ -159,3 +159,14 @@ func AskRarely(now func() time.Time, f func() int) func(version int64, changes b
 		return r.value
 	}
 }
+
+// Actions returns the paths of everything that operators do.
+func Actions() (paths []string) {
+	for at, all := range map[string][]action{"/sweeps/{sweep}/": sweepActions,
+		"/sweeps/{sweep}/tasks/{index}/": taskActions, "/workers/{worker}/": workerActions} {
+		for _, a := range all {
+			paths = append(paths, at+a.name)
+		}
+	}
+	return paths
+}

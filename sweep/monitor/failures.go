@@ -30,9 +30,11 @@ type failuresView struct {
 type failureLine struct {
 	Count     int64
 	Reason    string
+	Frame     string // where all were raised; "": not known, or Reason says so
 	Task, URL string // the first
 	Host      string // where that ran
 	Show      string // URL of all; "": no filter finds them
+	Retry     string // URL that runs them again; "": no filter finds them, or the user is no operator
 }
 
 // askFailures asks for the failures of a sweep, which costs the master a look at all tasks that
@@ -44,7 +46,7 @@ func (m *Monitor) askFailures(ctx context.Context, s api.Sweep, version int64) (
 }
 
 // failures returns the failures of a sweep in words.
-func (m *Monitor) failures(s api.Sweep, f api.Failures) *failuresView {
+func (m *Monitor) failures(r *request, s api.Sweep, f api.Failures) *failuresView {
 	shown := f.Groups[:min(failuresOnPage, len(f.Groups))]
 	v := failuresView{Tasks: failedTasks(s.Summary), Others: f.Others,
 		All: "run-tasks results --failures " + human.Visible(s.ID)}
@@ -60,8 +62,14 @@ func (m *Monitor) failures(s api.Sweep, f api.Failures) *failuresView {
 		if g.Host != nil {
 			l.Host = human.Visible(*g.Host)
 		}
+		if g.Frame != nil && human.WithFrame(g.Reason, g.Frame) != g.Reason {
+			l.Frame = human.Visible(*g.Frame)
+		}
 		if g.Reason != "" {
 			l.Show = m.reasonURL(s.ID, g.Reason)
+			if r.role() >= Operator {
+				l.Retry = m.selectionURL(s.ID, "retry", reasonFilter(g.Reason))
+			}
 		}
 		v.Groups = append(v.Groups, l)
 	}

@@ -24,6 +24,7 @@ func TestASweepsFailures(t *testing.T) {
 		switch {
 		case a.Index < 3:
 			o.Reason = fmt.Sprintf("exit code 1: no <b> in /data/%d", a.Index)
+			o.Frame = "nets/<i>.py:9"
 		case a.Index == 3:
 			o.Reason = "ended by SIGSEGV: \x1b[31mbroken\u202e"
 			o.ExitCode = nil
@@ -43,11 +44,14 @@ func TestASweepsFailures(t *testing.T) {
 		t,
 		p,
 		"17 failed",
-		`<b>3×</b> <code>exit code 1: no &lt;b&gt; in …</code>`,
+		`<b>3×</b> <code>exit code 1: no &lt;b&gt; in …</code> in <code>nets/&lt;i&gt;.py:9</code>`,
 		`first: <a href="/sweeps/train-1/tasks/0">train-1/0</a> on gpu1`,
 		`<code>ended by SIGSEGV: \x1b[31mbroken\u202e</code>`,
 		`5 more failed otherwise: <code>run-tasks results --failures train-1</code>`,
 	)
+	lacks(t, p, "retry these")
+	has(t, s.enter(monitor.Operator).get("/sweeps/"+id).plain(), `<a href="`+where("/sweeps/"+id,
+		"retry", "reason ~ '^exit code 1: no <b> in .*$'")+`">retry these</a>`)
 	for _, link := range regexp.MustCompile(`<a href="([^"]*)">show</a>`).FindAllStringSubmatch(
 		p.text, -1) {
 		shown := v.get(html.UnescapeString(link[1]))
@@ -68,6 +72,8 @@ func TestASweepsFailures(t *testing.T) {
 		t.Errorf("tasks that failed alike: %q", got)
 	}
 	lacks(t, v.get("/sweeps/"+id+"/tasks/3"), "failed like this")
+	has(t, v.get("/sweeps/"+id+"/tasks/1"),
+		"exit code 1: no &lt;b&gt; in /data/1 (nets/&lt;i&gt;.py:9)")
 	if p := v.get("/tasks"); strings.Contains(p.text, "failed otherwise") {
 		t.Error("the page of all tasks has them, too")
 	}

@@ -185,6 +185,11 @@ func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 		m.redirect(w, "/login?"+url.Values{"next": {path + search(r)}}.Encode())
 		return
 	}
+	if e, is := errors.AsType[*elsewhere](err); is {
+		w.Header().Set("Location", e.url)
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
 	f := problem(err)
 	if err == errNotLoggedIn {
 		f = &fault{http.StatusUnauthorized, "You are not logged in.", "Log in and repeat it."}

@@ -112,6 +112,9 @@ func (m *Monitor) askSweep(ctx context.Context, id string, version int64) (reply
 func whyOf(s core.Summary, t api.Task) string {
 	switch state, _ := task.ParseState(t.Row.State); {
 	case state.Terminal():
+		if n := len(t.Attempts); n > 0 && state.Failure() {
+			return human.WithFrame(t.Row.Reason, t.Attempts[n-1].Frame)
+		}
 		return t.Row.Reason
 	case state != task.Pending || s.State != core.Open:
 		return t.WaitsFor(s)

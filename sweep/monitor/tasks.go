@@ -20,6 +20,7 @@ type tasksView struct {
 	Path    string
 	Sweep   *sweepLine    // nil: of all
 	Actions []button      // of operators, with the sweep
+	Chosen  []button      // and with the tasks that the filter shows
 	Best    *bestLine     // nil: no task has a rank, or of all sweeps
 	Failed  *failuresView // nil: nothing failed, or of all sweeps
 	Effects *effectsView  // nil: there is nothing to compare, or of all sweeps
@@ -97,13 +98,18 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 	v.Sweep, v.Best = &line, m.best(s.value, first)
 	v.Compare = m.compareLinks(s.value, first)
 	v.Actions = m.sweepButtons(r, s.value.Summary)
+	counts, err := m.askCounts(r.Context(), s.value, q.where, version)
+	if err != nil {
+		return nil, err
+	}
+	v.Chosen = m.selectionButtons(r, line.ID, q, counts.value)
 	c := m.warned(r, &content{title: line.ID, asOf: p.asOf})
 	if failedTasks(s.value.Summary) > 0 {
 		f, err := m.askFailures(r.Context(), s.value, version)
 		if err != nil {
 			return nil, err
 		}
-		v.Failed = m.failures(s.value, f.value)
+		v.Failed = m.failures(r, s.value, f.value)
 	}
 	if v.Effects, err = m.askEffects(r.Context(), s.value, q.where, version); err != nil {
 		return nil, err

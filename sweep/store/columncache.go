@@ -30,7 +30,7 @@ const (
 
 // cacheable returns the columns that a query scans; false where one of them is not cached.
 func (q TaskQuery) cacheable() (all []*cachedColumn, ok bool) {
-	if q.Fields == 0 || q.Limit > 0 || q.Best != 0 || q.Indexes != nil {
+	if q.Fields == 0 || q.Frames || q.Limit > 0 || q.Best != 0 || q.Indexes != nil {
 		return nil, false
 	}
 	left := q.Fields &^ table.FieldState

@@ -112,6 +112,9 @@ func (q TaskQuery) columns() string {
 			columns += ", " + c.names
 		}
 	}
+	if q.Frames {
+		columns += ", output ->> '$.frame' AS frame"
+	}
 	return columns
 }
 
@@ -204,6 +207,7 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 		m.outcome.ExitCode = &m.code
 	}),
 	"reason": textDecoder(func(_ *core.Task, m *rowBuffer, s string) { m.outcome.Reason = s }),
+	"frame":  textDecoder(func(_ *core.Task, m *rowBuffer, s string) { m.outcome.Frame = s }),
 	"metrics": func(t *core.Task, m *rowBuffer, v driver.Value) (err error) {
 		text, ok := v.(string)
 		if !ok {
@@ -221,7 +225,7 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 		err := decodeJSON(v, &out)
 		m.outcome.Stdout, m.outcome.Stderr, m.outcome.Unmeasured = out.Stdout, out.Stderr,
 			out.Unmeasured
-		m.outcome.Thinned = out.Thinned
+		m.outcome.Thinned, m.outcome.Frame = out.Thinned, out.Frame
 		return err
 	},
 }

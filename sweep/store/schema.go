@@ -88,7 +88,7 @@ CREATE TABLE tasks (
 	objective  REAL,
 	bytes      INTEGER,                      -- of its outputs; NULL: not known
 	metrics    TEXT,                         -- JSON object, metric.Final.AppendStored
-	output     TEXT,                         -- JSON, NULL when nothing was printed
+	output     TEXT,                         -- JSON of outputs; NULL when nothing was printed
 	PRIMARY KEY (sweep, idx)
 ) WITHOUT ROWID;
 CREATE INDEX tasks_open ON tasks (sweep, state, idx) WHERE state < 4;

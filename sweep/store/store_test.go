@@ -80,6 +80,7 @@ func fullTask() core.Task {
 			Started: at(1.5),
 			Outcome: &task.Outcome{
 				Class: task.Error, ExitCode: &code, Reason: "ended by SIGSEGV\n",
+				Frame:    "a \"b\"/ü.py:3",
 				Duration: 1234567 * time.Microsecond,
 				Metrics: metric.Final{{Name: "z", Value: 0.1}, {Name: "a", Value: math.NaN()},
 					{Name: "ü", Value: -1e300}, {Name: "i", Value: math.Inf(1)},

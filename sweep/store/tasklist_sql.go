@@ -22,6 +22,8 @@ type TaskQuery struct {
 	Fields table.Fields
 	// Metrics are those that are looked at, if Fields has them; others may be missing. nil: all.
 	Metrics []string
+	// Frames reads the frames of failures, too.
+	Frames bool
 }
 
 const (

@@ -69,7 +69,7 @@ func (v values) attempt(t core.Attempt) values {
 		if o.ExitCode != nil {
 			code = int64(*o.ExitCode)
 		}
-		if out := (outputs{o.Stdout, o.Stderr, o.Unmeasured, o.Thinned}); !out.isZero() {
+		if out := (outputs{o.Stdout, o.Stderr, o.Unmeasured, o.Thinned, o.Frame}); !out.isZero() {
 			output = text(out)
 		}
 	}
@@ -97,11 +97,12 @@ type outputs struct {
 	Stderr     task.Output     `json:"stderr"`
 	Unmeasured []string        `json:"unmeasured,omitempty"`
 	Thinned    *metric.Thinned `json:"thinned,omitempty"`
+	Frame      string          `json:"frame,omitempty"`
 }
 
 func (o outputs) isZero() bool {
 	return isEmptyOutput(o.Stdout) && isEmptyOutput(o.Stderr) && len(o.Unmeasured) == 0 &&
-		o.Thinned == nil
+		o.Thinned == nil && o.Frame == ""
 }
 
 func isEmptyOutput(o task.Output) bool {

@@ -127,6 +127,7 @@ func (b *limits) outcome(o *Outcome) {
 	}
 	b.number("its duration", int64(o.Duration), int64(maxDuration))
 	b.text("its reason", o.Reason, maxTextBytes)
+	b.text("its frame", o.Frame, maxTextBytes)
 	b.metrics(o.Metrics)
 	b.number("the number of its problems", int64(len(o.Unmeasured)), maxUnmeasured)
 	for _, u := range o.Unmeasured {

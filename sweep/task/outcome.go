@@ -34,8 +34,11 @@ func (c Class) Valid() bool {
 type Outcome struct {
 	Class Class `json:"class"`
 	// nil when a signal ended it, or it never began
-	ExitCode *int          `json:"exit_code"`
-	Reason   string        `json:"reason,omitempty"` // for people; empty after a success
+	ExitCode *int   `json:"exit_code"`
+	Reason   string `json:"reason,omitempty"` // for people; empty after a success
+	// Frame is where in the user's code the exception of Reason was raised: "train.py:41"; "": not
+	// known, or it is none.
+	Frame    string        `json:"frame,omitempty"`
 	Duration time.Duration `json:"duration"`
 	Metrics  metric.Final  `json:"metrics,omitempty"` // final values
 	Stdout   Output        `json:"stdout"`

@@ -99,7 +99,7 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 		}
 		metrics.files.end(o.Exited())
 		metrics.flush()
-		addReason(&o, exit, stdout, stderr)
+		addReason(&o, exit, stdout, stderr, dir, ws.Workdir)
 		if full {
 			o.Class, o.Reason = task.Stopped, w.noSpaceReason()+"; "+o.Reason
 		}

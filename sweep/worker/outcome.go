@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -48,18 +49,26 @@ func outcome(e process.Exit, limit time.Duration) task.Outcome {
 }
 
 // addReason appends to the reason of a failed program its last words: from stderr or, if it exited
-// by itself, an error from stdout. If a limit ended the program, the reason is known.
-func addReason(o *task.Outcome, e process.Exit, stdout, stderr *outputStream) {
+// by itself, an error from stdout. If a limit ended the program, the reason is known. The folders are
+// those of the task.
+func addReason(o *task.Outcome, e process.Exit, stdout, stderr *outputStream, folders ...string) {
 	if o.Class != task.Error || e.Cause != process.Exited && e.Cause != process.Signalled {
 		return
 	}
-	line := stderr.failureLine((*failure.Tail).Line)
+	from, line := stderr, stderr.failureLine((*failure.Tail).Line)
 	if line == "" && e.Cause == process.Exited {
-		line = stdout.failureLine((*failure.Tail).ErrorLine)
+		from, line = stdout, stdout.failureLine((*failure.Tail).ErrorLine)
 	}
-	if line != "" {
-		o.Reason += ": " + line
+	if line == "" {
+		return
 	}
+	o.Reason += ": " + line
+	for _, folder := range folders { // Python names files by where they really are
+		if real, err := filepath.EvalSymlinks(folder); err == nil {
+			folders = append(folders, real)
+		}
+	}
+	o.Frame = from.failureLine(func(t *failure.Tail) string { return t.Frame(folders...) })
 }
 
 // infraOutcome returns the outcome of an attempt that its host could not start.
@@ -113,7 +122,7 @@ func printable(text string) string {
 
 // makePrintable applies printable to the texts of an outcome.
 func makePrintable(o *task.Outcome) {
-	o.Reason = printable(o.Reason)
+	o.Reason, o.Frame = printable(o.Reason), printable(o.Frame)
 	o.Stdout.Error, o.Stderr.Error = printable(o.Stdout.Error), printable(o.Stderr.Error)
 	for i, text := range o.Unmeasured {
 		o.Unmeasured[i] = printable(text)

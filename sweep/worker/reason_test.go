@@ -58,6 +58,24 @@ exit 1`
 	}
 }
 
+// Where the user's own code failed is told beside the reason, as from the task's folder.
+func TestTheFrameOfAFailure(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for i, c := range []struct{ file, want string }{
+		{"$OUTPUT_DIR/nets/conv.py", "nets/conv.py:9"}, {"$(pwd -P)/train.py", "train.py:9"},
+		{"train.py", "train.py:9"}, {"/usr/lib/python3.12/json.py", ""},
+	} {
+		b := batch(`printf 'Traceback (most recent call last):\n  File "%s", line 9, in f\nKeyError: 1\n' `+
+			`"`+c.file+`" >&2; exit 1`, int64(i))
+		b.Sweep = fmt.Sprintf("train-%d", i)
+		s.send(b)
+		if o := s.ended(int64(i), 1); o.Reason != "exit code 1: KeyError: 1" || o.Frame != c.want {
+			t.Errorf("%s: %q, %q", c.file, o.Reason, o.Frame)
+		}
+	}
+}
+
 // A secret is hidden in the reason, also where it is cut, or has escape sequences in it.
 func TestTheReasonHidesSecrets(t *testing.T) {
 	t.Parallel()

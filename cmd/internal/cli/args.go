@@ -180,7 +180,13 @@ func (c chosen) split(args []string) (options, positional []string, err error) {
 // plainValue checks a value here, because the library's words for a wrong one are a programmer's,
 // and returns it as the library is to read it: that takes 010 for an octal number.
 func plainValue(f cli.Flag, name, text string) (string, error) {
-	switch f.(type) {
+	switch f := f.(type) {
+	case *cli.GenericFlag:
+		c, is := f.Value.(*choice)
+		if is && !slices.Contains(c.values, text) {
+			return "", Wrong("write "+dashes(name)+", or "+dashes(name)+"="+c.values[1],
+				"invalid %s %q", dashes(name), text)
+		}
 	case *cli.IntFlag, *cli.Int64Flag:
 		n, err := strconv.Atoi(text)
 		if errors.Is(err, strconv.ErrRange) {
@@ -223,8 +229,14 @@ func find(flags []cli.Flag, name string) cli.Flag {
 }
 
 func takesValue(f cli.Flag) bool {
-	_, isSwitch := f.(*cli.BoolFlag)
-	return !isSwitch
+	switch f := f.(type) {
+	case *cli.BoolFlag:
+		return false
+	case *cli.GenericFlag:
+		_, isChoice := f.Value.(*choice)
+		return !isChoice
+	}
+	return true
 }
 
 // UnknownOption is an option that a command does not have, and none of its options is near.

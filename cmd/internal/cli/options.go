@@ -16,6 +16,36 @@ func Switch(name, usage string, aliases ...string) cli.Flag {
 	return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage}
 }
 
+// Choice returns an option that is a switch, and may have a value: --NAME is the first of the values,
+// --NAME=VALUE one of them. [Chosen] reads it.
+func Choice(name, usage string, values ...string) cli.Flag {
+	return &cli.GenericFlag{Name: name, Usage: usage, Value: &choice{values: values}}
+}
+
+// choice is the value of a [Choice].
+type choice struct {
+	values []string
+	chosen string // "": the option is not there
+}
+
+// Set implements flag.Value.
+func (c *choice) Set(text string) error {
+	if text == "true" { // as package flag reads an option without a value
+		text = c.values[0]
+	}
+	c.chosen = text
+	return nil
+}
+
+// String implements flag.Value.
+func (c *choice) String() string { return c.chosen }
+
+// IsBoolFlag has package flag read the option without a value.
+func (*choice) IsBoolFlag() bool { return true }
+
+// Chosen returns the value of a [Choice]; "": it is not there.
+func Chosen(ctx *cli.Context, name string) string { return ctx.Generic(name).(*choice).chosen }
+
 // ConfigFlag is --config, which every command has that reads cluster.yml.
 func ConfigFlag() cli.Flag {
 	return &cli.StringFlag{Name: "config", DefaultText: config.FileName,

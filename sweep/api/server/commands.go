@@ -103,7 +103,17 @@ func (s *Server) runSweep(w http.ResponseWriter, r *http.Request, follow api.Det
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) (any, error) {
+	var by api.Selection
+	if err := read(r, &by); err != nil {
+		return nil, err
+	}
+	if err := checkSelection(r, by); err != nil {
+		return nil, err
+	}
 	return s.changeSweep(w, r, "", func(ctx context.Context, id string) error {
+		if by.Where != "" {
+			return s.o.Master.CancelTasks(ctx, id, by, "cancelled by a person")
+		}
 		return s.o.Master.Cancel(ctx, id, "cancelled by a person")
 	})
 }
@@ -123,6 +133,9 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err == nil && len(g.Indexes) > 0 {
 		err = api.Wrong("indexes", "a sweep is resumed as a whole")
 	}
+	if err == nil && g.Where != "" {
+		err = api.Wrong("where", "a sweep is resumed as a whole")
+	}
 	if err == nil && g.Fresh {
 		err = api.Wrong("fresh", "only retry can start tasks in new folders")
 	}
@@ -140,6 +153,9 @@ func (s *Server) retry(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	return s.runSweep(w, r, follow, func(ctx context.Context, id string) error {
+		if g.Where != "" {
+			return s.o.Master.RetryWhere(ctx, id, g.Selection, g.Fresh, g.Continuation)
+		}
 		return s.o.Master.Retry(ctx, id, g.Indexes, g.Fresh, g.Continuation)
 	})
 }
@@ -150,6 +166,12 @@ func readResume(r *http.Request) (g api.ResumeRequest, follow api.Detail, err er
 	}
 	if slices.ContainsFunc(g.Indexes, func(i int64) bool { return i < 0 }) {
 		return g, "", api.Wrong("indexes", "an index is negative")
+	}
+	if len(g.Indexes) > 0 && g.Where != "" {
+		return g, "", api.Wrong("where", "mutually exclusive with indexes")
+	}
+	if err := checkSelection(r, g.Selection); err != nil {
+		return g, "", err
 	}
 	if err := checkSteering(r.Context(), g.Continuation); err != nil {
 		return g, "", err
@@ -168,6 +190,19 @@ func readResume(r *http.Request) (g api.ResumeRequest, follow api.Detail, err er
 	}
 	follow, err = readFollow(r)
 	return g, follow, err
+}
+
+// checkSelection refuses a number of tasks without a filter, and notes the filter in the audit.
+func checkSelection(r *http.Request, by api.Selection) error {
+	switch {
+	case by.AtMost != nil && by.Where == "":
+		return api.Wrong(api.AtMostParameter, "it needs where")
+	case by.AtMost != nil && *by.AtMost < 0:
+		return api.Wrong(api.AtMostParameter, "it must not be negative")
+	case by.Where != "":
+		addDetail(r, "where="+by.Where)
+	}
+	return nil
 }
 
 func (s *Server) cancelTask(w http.ResponseWriter, r *http.Request) (any, error) {

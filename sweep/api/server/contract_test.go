@@ -101,7 +101,8 @@ func (c *contract) body(path string) []byte {
 		v = object{"tasks": []any{object{"from": 0, "to": 1}}}
 	case strings.HasSuffix(path, "/reread"):
 		v = object{"metrics": []any{}}
-	case strings.HasSuffix(path, "/resume"), strings.HasSuffix(path, "/retry"):
+	case strings.HasSuffix(path, "/resume"), strings.HasSuffix(path, "/retry"),
+		strings.HasSuffix(path, "/cancel"):
 		v = object{}
 	}
 	text, err := json.Marshal(v)

@@ -29,15 +29,16 @@ func TestFailures(t *testing.T) {
 			Class:    task.Error,
 			ExitCode: &code,
 			Reason:   fmt.Sprintf("exit code 1: no file /data/%d", g.Index),
+			Frame:    "train.py:41",
 			Duration: time.Second,
 		}
 	})
 	id := s.submit(6)
 	s.becomes(id, map[string]int64{"succeeded": 1, "failed": 4, "timeout": 1})
-	host := "gpu1"
+	host, frame := "gpu1", "train.py:41"
 	want := api.Failures{Groups: []api.FailureGroup{
 		{Count: 4, Class: task.Error, Reason: "exit code 1: no file …", Task: id + "/1",
-			Host: &host},
+			Host: &host, Frame: &frame},
 		{Count: 1, Class: task.TimedOut, Reason: "ran longer than 5m0s", Task: id + "/5",
 			Host: &host},
 	}}

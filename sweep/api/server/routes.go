@@ -48,8 +48,8 @@ var routes = []route{
 	{method: "POST", path: "/sweeps/{sweep}/size", asks: true, body: api.PrunedTasks{},
 		answer: api.OutputSize{}, do: (*Server).size},
 	{method: "GET", path: "/removals", answer: api.RemovalList{}, do: (*Server).listRemovals},
-	{method: "POST", path: "/sweeps/{sweep}/cancel", steers: true, action: "cancel", answer: core.Summary{},
-		do: (*Server).cancel},
+	{method: "POST", path: "/sweeps/{sweep}/cancel", steers: true, action: "cancel",
+		body: api.Selection{}, answer: core.Summary{}, do: (*Server).cancel},
 	{method: "POST", path: "/sweeps/{sweep}/pause", steers: true, action: "pause", query: []string{"stop"},
 		answer: core.Summary{}, do: (*Server).pause},
 	{method: "POST", path: "/sweeps/{sweep}/resume", steers: true, action: "resume", query: followParameter,
@@ -99,7 +99,7 @@ var routes = []route{
 		answer: core.Worker{}, do: (*Server).resize},
 	{method: "POST", path: "/workers/{worker}/restart", steers: true, action: "restart",
 		query: []string{"now"}, answer: core.Worker{}, do: (*Server).restart},
-	{method: "DELETE", path: "/workers/{worker}", action: "forget",
+	{method: "DELETE", path: "/workers/{worker}", steers: true, action: "forget",
 		status: http.StatusNoContent, do: (*Server).forget},
 }
 

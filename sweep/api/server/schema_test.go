@@ -151,9 +151,9 @@ func (d description) checkObject(s object, v map[string]any, request bool) strin
 	}
 	dependent, _ := s["dependentRequired"].(object)
 	for name, all := range dependent {
-		text, given := v[name].(string) // an empty one says as much as none
+		given := v[name] != nil && v[name] != "" // an empty text says as much as none
 		for _, other := range all.([]any) {
-			if on, _ := v[other.(string)].(string); given && text != "" && on == "" {
+			if on, _ := v[other.(string)].(string); given && on == "" {
 				return fmt.Sprintf("%s without %s", name, other)
 			}
 		}

@@ -1,0 +1,49 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/task"
+)
+
+// Selection chooses tasks of a sweep by a filter. The zero value chooses none by it.
+type Selection struct {
+	Where string `json:"where,omitempty"` // a table.Filter
+	// AtMost is how many tasks the filter may pick: if it picks more, nothing is done, and the error
+	// has the status 409 and this parameter. Nil: any number.
+	AtMost *int64 `json:"at_most,omitempty"`
+}
+
+// AtMostParameter is what an error names if a filter picks more tasks than it may.
+const AtMostParameter = "at_most"
+
+// The states that a filter chooses among: of a retry, and of a cancel.
+var (
+	RetriedStates   = []task.State{task.Failed, task.Timeout, task.OOM, task.Lost, task.Cancelled}
+	CancelledStates = []task.State{task.Pending, task.Queued, task.Claimed, task.Running}
+)
+
+// CancelTasks ends the tasks that a filter picks among those that have not ended.
+func (c *Client) CancelTasks(ctx context.Context, id string, by Selection) (s core.Summary,
+	err error) {
+	return s, c.write(ctx, http.MethodPost, sweepPath(id)+"/cancel", nil, by, &s)
+}
+
+// CountsQuery asks how many tasks a filter picks among those in some states, by state; none: all.
+func CountsQuery(where string, states ...task.State) GroupQuery {
+	return GroupQuery{By: []string{"state"}, Metrics: []string{"duration"},
+		Query: Query{Where: where, States: states}}
+}
+
+// Counts returns the answer to CountsQuery.
+func (p GroupPage) Counts() map[string]int64 {
+	counts := map[string]int64{}
+	for _, g := range p.Groups {
+		if state := g.By["state"]; state != nil {
+			counts[*state] = g.Tasks
+		}
+	}
+	return counts
+}
