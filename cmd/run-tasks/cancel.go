@@ -19,11 +19,11 @@ func cancelCommand(c *command) *cliv2.Command {
 		Usage: "cancel a sweep or a task",
 		Flags: append(locationFlags(),
 			cli.Switch("yes", "cancel the newest sweep without asking", "y")),
-		Description: `Asks if you name no sweep.
+		Description: `Asks for confirmation if you do not name a sweep.
 
 EXAMPLES:
    run-tasks cancel run_training-1
-   # only one task of it
+   # cancel only one of its tasks
    run-tasks cancel run_training-1/7`}
 }
 
