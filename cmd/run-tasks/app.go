@@ -43,8 +43,8 @@ In a folder with a cluster.yml, which infrainit writes, and in its subfolders,
 commands use that cluster. Elsewhere, or with --local, they use this machine.
 The store is then .mlframework and outputs are in outputs, both in the project
 folder. Commands also find the project folder from its subfolders.
-{{if all}}--master SOCKET, or the environment variable ` + masterVariable + `,
-selects a master on this machine instead.
+{{if all}}--master SOCKET, or the environment variable ` + masterVariable + `, selects a
+master on this machine instead.
 {{end}}
 On this machine, pressing Ctrl-C or closing the terminal stops the sweep that
 was started there. With --detach, the sweep runs in the background. Further

@@ -51,7 +51,7 @@ func flagNoOutput() cliv2.Flag { return cli.Switch("no-output", "do not show the
 
 func flagVerbose() cliv2.Flag {
 	return cli.Switch("verbose", "on a terminal: show the output of tasks (default: only if the "+
-		"sweep has a single task)", "v")
+		"sweep has one task)", "v")
 }
 
 func flagUpdated() cliv2.Flag {
@@ -64,7 +64,7 @@ func runFlags() []cliv2.Flag {
 	flags := append([]cliv2.Flag{cli.Switch("local", "run on this machine")},
 		locationFlags()[1:]...)
 	return append(append(flags, runnerFlags()...),
-		cli.Switch("detach", "return when the sweep has started, and leave it running"),
+		cli.Switch("detach", "return once the sweep has started; it keeps running"),
 		cli.Switch("keep-going", "do not pause the sweep if its first tasks all "+
 			"fail for the same reason"),
 		flagNoOutput(), flagVerbose(),
