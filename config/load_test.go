@@ -89,7 +89,7 @@ func TestPrecedence(t *testing.T) {
 				"slots: 3 (MLFRAMEWORK_SLOTS)\n"},
 		{"flag that empties", true, map[string]string{"master": "", "image": ""},
 			"hosts: a, b (DIR/cluster.yml:1:8)\n" +
-				"master: joins the cluster that runs (-m)\nimage: as in tasks.yml " +
+				"master: join the running cluster (-m)\nimage: as in tasks.yml " +
 				"(--image)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},
 		{"without -f", false, map[string]string{"hosts": "a"}, "hosts: a (-a)\nimage: " +
 			"environment (MLFRAMEWORK_IMAGE)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},

@@ -26,28 +26,28 @@ import (
 type Options struct {
 	Hosts []host.Address `yaml:"hosts" is:"hosts" short:"a" unset:"none" help:"remote hosts: HOST,..., each [user@]host[:port]"`
 	// Key and Project are paths that can be opened from the current folder.
-	Key string `yaml:"key" is:"path" short:"i" unset:"as ssh is configured" help:"private key FILE to try first"`
+	Key string `yaml:"key" is:"path" short:"i" unset:"from the SSH configuration" help:"private key FILE to try first"`
 	// Folder is slash-separated and at least one name deep.
 	Folder  string          `yaml:"folder" is:"folder" short:"r" default:"mlframework" help:"folder on the hosts: PATH, relative to the home folder"`
-	Project string          `yaml:"project" is:"path" short:"d" unset:"the current one, when it has a tasks.yml" help:"project FOLDER"`
-	Master  host.Position   `yaml:"master" is:"position" short:"m" unset:"joins the cluster that runs" help:"where master, broker and monitor run: HOST of -a, its number from 1, or local"`
-	Workers []host.Position `yaml:"workers" is:"positions" short:"w" unset:"none" help:"where workers run: HOST,..., each of -a, its number, local, or a range such as 2-5"`
+	Project string          `yaml:"project" is:"path" short:"d" unset:"the current one, if it has a tasks.yml" help:"project FOLDER"`
+	Master  host.Position   `yaml:"master" is:"position" short:"m" unset:"join the running cluster" help:"where master, broker and monitor run: HOST of -a, its number from 1, or local"`
+	Workers []host.Position `yaml:"workers" is:"positions" short:"w" unset:"none" help:"where workers run: HOST,..., each a host of -a, its number, local, or a range such as 2-5"`
 	// Name is "" when there is no project either.
 	Name        string `yaml:"name" is:"name" unset:"user and project" help:"NAME of the cluster"`
 	Image       string `yaml:"image" is:"image" unset:"as in tasks.yml" help:"container IMAGE of the workers"`
 	BrokerImage string `yaml:"broker-image" is:"image" default:"rabbitmq:4.2" help:"container IMAGE of the broker"`
 	// Slots are those of each worker.
-	Slots         int          `yaml:"slots" number:"1-4096 slots" unset:"one on each core" help:"run up to N tasks at a time on each worker; unless set, tasks with GPUs need no slot"`
-	GPUs          GPUs         `yaml:"gpus" is:"gpus" unset:"all" help:"GPUS of each host that its worker gets: all, none, or numbers and UUIDs: 0,2"`
-	GPUBusy       string       `yaml:"gpu-busy" is:"gpu-busy" unset:"memory" help:"WHAT keeps a GPU from tasks: memory in use by others, or their locks (memory); only locks (mine); nothing (never)"`
-	GPUBusyAbove  string       `yaml:"gpu-busy-above" is:"gpu-memory" unset:"1g" help:"with gpu-busy memory: SIZE of memory of a GPU that others may use while tasks get it"`
-	MasterAddress string       `yaml:"master-address" is:"address" unset:"found by trying" help:"ADDRESS at which workers reach the master"`
-	HostKeyCheck  HostKeyCheck `yaml:"host-key-check" is:"host-key-check" unset:"as ssh is configured, else accept-new" help:"POLICY for unknown host keys: yes, accept-new or no"`
+	Slots         int          `yaml:"slots" number:"1-4096 slots" unset:"one per core" help:"run up to N tasks at a time on each worker; by default, tasks with GPUs need no slot"`
+	GPUs          GPUs         `yaml:"gpus" is:"gpus" unset:"all" help:"GPUS of each host that its worker can use: all, none, or numbers and UUIDs, such as 0,2"`
+	GPUBusy       string       `yaml:"gpu-busy" is:"gpu-busy" unset:"memory" help:"WHAT makes a GPU unavailable to tasks: memory used by others, or their locks (memory); only their locks (mine); nothing (never)"`
+	GPUBusyAbove  string       `yaml:"gpu-busy-above" is:"gpu-memory" unset:"1g" help:"with gpu-busy memory: others may use up to SIZE of a GPU's memory before it becomes unavailable"`
+	MasterAddress string       `yaml:"master-address" is:"address" unset:"detected automatically" help:"ADDRESS at which workers reach the master"`
+	HostKeyCheck  HostKeyCheck `yaml:"host-key-check" is:"host-key-check" unset:"from the SSH configuration, else accept-new" help:"POLICY for unknown host keys: yes, accept-new or no"`
 	ExposeMonitor bool         `yaml:"expose-monitor" is:"switch" unset:"false" help:"make the monitor reachable from other machines, with TLS and a token"`
-	BrokerPort    int          `yaml:"broker-port" number:"1-65535 a port" unset:"5671, or the next that is free" help:"PORT of the broker"`
-	MonitorPort   int          `yaml:"monitor-port" number:"1-65535 a port" unset:"5555, or the next that is free" help:"PORT of the monitor"`
+	BrokerPort    int          `yaml:"broker-port" number:"1-65535 a port" unset:"5671, or the next free port" help:"PORT of the broker"`
+	MonitorPort   int          `yaml:"monitor-port" number:"1-65535 a port" unset:"5555, or the next free port" help:"PORT of the monitor"`
 	// DrainTimeout is 0 for no limit.
-	DrainTimeout time.Duration `yaml:"drain-timeout" is:"duration" default:"10m" help:"TIME that a replaced or removed worker may take to finish its tasks; 0: no limit"`
+	DrainTimeout time.Duration `yaml:"drain-timeout" is:"duration" default:"10m" help:"wait up to TIME for a replaced or removed worker to finish its tasks; 0: no limit"`
 	Lease        time.Duration `yaml:"lease" is:"lease" default:"2m" help:"reschedule a host's tasks after TIME without a heartbeat"`
 }
 
@@ -57,7 +57,7 @@ type HostOptions struct {
 	User string `yaml:"user" is:"user" ssh:"yes"`
 	Port int    `yaml:"port" number:"1-65535 a port" ssh:"yes"`
 	Key  string `yaml:"key" is:"path" ssh:"yes"`
-	// the first one first; none: as ssh is configured
+	// the first one first; none: from the SSH configuration
 	Jump         []host.Address `yaml:"jump" is:"hosts" ssh:"yes"`
 	Slots        int            `yaml:"slots" number:"1-4096 slots"`
 	GPUs         GPUs           `yaml:"gpus" is:"gpus"`

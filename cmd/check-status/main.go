@@ -26,7 +26,7 @@ func (c *command) main(ctx context.Context, args []string) int {
 	return cli.Run(ctx, c.app(), "", args, site.Explain)
 }
 
-const usage = "show the state of a cluster, and what is wrong with it"
+const usage = "show the state of a cluster and any problems"
 
 const help = `check-status - ` + usage + `
 
@@ -36,18 +36,18 @@ USAGE:
    check-status --monitor[=viewer]
    check-status --audit
 
-Shows hosts, workers, broker and sweeps of the cluster in cluster.yml, and ends
-with what is wrong. It asks the hosts, their Docker, the broker and the master.
-A host that does not answer is listed, and delays the others by at most a few
-seconds.
+Shows the hosts, workers, broker and sweeps of the cluster in cluster.yml,
+followed by any problems. Queries the hosts, Docker on each host, the broker and
+the master. Hosts that do not respond are listed, and delay the output by at
+most a few seconds.
 
 EXAMPLES:
    check-status
    # refresh every 5 seconds
    check-status --watch 5
-   # the last lines of the worker on gpu2, and what follows
+   # print the last lines of the log of the worker on gpu2, and follow it
    check-status --logs gpu2 --tail 20 --follow
-   # open a tunnel to the dashboard, and print a login link
+   # open a tunnel to the monitor and print a login link
    check-status --monitor
 
 OPTIONS:
@@ -55,14 +55,14 @@ OPTIONS:
 docs/check-status.md describes the JSON.
 
 EXIT CODES:
-   0    all is well, or what you asked for was shown
-   1    something is wrong
+   0    no problems, or the requested output was shown
+   1    problems were found
    2    invalid command line
    3    invalid or missing cluster.yml
    4    the master's host cannot be reached or has no such cluster; with
         --logs: that host cannot be reached
-   5    an error of this machine
-   130  interrupted before there was an answer
+   5    an error on this machine
+   130  interrupted before anything was shown
 `
 
 // viewer is who may only read the monitor.
@@ -73,10 +73,11 @@ func (c *command) app() *cliv2.App {
 		cli.ConfigFlag(),
 		cli.Switch("json", "print one JSON object"),
 		cli.Switch("watch", "refresh every SECONDS, 2 by default, until Ctrl-C"),
-		cli.Choice("monitor", "open a tunnel to the monitor and print a link that logs in once; "+
-			"--monitor=viewer: a link for somebody who may only read", "operator", viewer),
+		cli.Choice("monitor", "open a tunnel to the monitor and print a one-time login link; "+
+			"with --monitor=viewer, for a user who may only read", "operator", viewer),
 		&cliv2.StringFlag{Name: "logs",
-			Usage: "print the log of the worker on `HOST`, or of master, broker or monitor"},
+			Usage: "print the log of the worker on `HOST`, or of the master, broker or " +
+				"monitor"},
 		cli.Switch("audit", "print who changed what on the master, newest last"),
 		cli.Switch("follow", "with --logs: keep printing until Ctrl-C"),
 		&cliv2.IntFlag{Name: "tail", DefaultText: "all; with --audit 50",

@@ -81,7 +81,7 @@ func TestFiveCommands(t *testing.T) {
 	p.has("digits/tasks.yml", strings.Replace(tasks, "    metrics:\n",
 		"    metrics:\n      rate: {file: parameters.json, key: lr}\n", 1))
 	if r := p.must("run-tasks", "results", "--reread", "run_training-1"); !strings.Contains(r.err,
-		"metrics of 4 tasks were read again, and 4 of them changed") {
+		"re-read the metrics of 4 tasks: 4 tasks changed") {
 		t.Errorf("reread:\n%s%s", r.out, r.err)
 	}
 	for i, r := range p.rows("run_training-1") {

@@ -37,24 +37,24 @@ USAGE:
    infrainit -a HOST,... -m HOST -w HOST,... [options]
    infrainit -f [options]
 
-Sets up a cluster on hosts that ssh reaches, or changes a running one to match
-the options. It checks every host before it changes any, and changes only what
-is different. If it fails, it rolls back its changes. A worker that is removed
-or replaced first finishes its tasks.
+Sets up a cluster on hosts reachable over SSH, or changes a running cluster to
+match the options. Checks every host before changing any, and changes only what
+differs. If infrainit fails, it rolls back its changes. Workers finish their
+tasks before they are removed or replaced.
 
-It writes cluster.yml, which all other commands read, and infra-clean, which
-removes the cluster. -f takes the options from cluster.yml.
+infrainit writes cluster.yml, which all other commands read, and infra-clean, a
+script that removes the cluster.
 
 EXAMPLES:
-   # the master on the first host, workers on the others
+   # run the master on the first host and workers on the others
    infrainit -a anna@gpu1,anna@gpu2,anna@gpu3 -m 1 -w 2,3
-   # show what that would do
+   # show what the same command would do
    infrainit -a anna@gpu1,anna@gpu2,anna@gpu3 -m 1 -w 2,3 --dry-run
-   # the master here, workers here and on two hosts
+   # run the master on this machine, and workers here and on two hosts
    infrainit -a gpu1,gpu2 -m local -w local,1,2
-   # as saved in cluster.yml, but with the worker on the second host only
+   # use the options in cluster.yml, but run a worker only on the second host
    infrainit -f -w 2
-   # add a worker to the running cluster; its master is on one of the hosts
+   # add a worker to the running cluster whose master is on one of the hosts
    infrainit -a gpu1,gpu4 -w 2 --name anna-digits
 
 OPTIONS:
@@ -65,7 +65,7 @@ EXIT CODES:
    2    invalid command line
    3    invalid cluster.yml or tasks.yml
    4    a host cannot be reached
-   5    an error of this machine: disk full, folder not writable
+   5    an error on this machine: disk full, folder not writable
    130  interrupted; changes were rolled back
 `
 
@@ -76,23 +76,24 @@ var rare = []string{"broker-image", "broker-port", "monitor-port", "gpu-busy", "
 
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
-		cli.Switch("file", "take the options from cluster.yml; options given here win", "f"),
+		cli.Switch("file", "take the options from cluster.yml; options on the command line "+
+			"override them", "f"),
 	}, cli.ClusterFlags()...)
 	app := cli.App("infrainit", usage, help, c.stdout, c.stderr,
 		append(flags, cli.ConfigFlag(),
 			cli.Switch("dry-run", "print the plan; change nothing"),
-			cli.Switch("cpu", "run hosts with GPUs without them, as --gpus none does"),
-			cli.Switch("skip-bad", "leave out hosts of workers that have faults"),
-			cli.Switch("force", "change the image of workers also while tasks have not finished"),
-			cli.Switch("keep", "if it fails, do not roll back"),
+			cli.Switch("cpu", "do not use the GPUs of any host, like --gpus none"),
+			cli.Switch("skip-bad", "skip worker hosts that have problems"),
+			cli.Switch("force", "change the image of workers even if tasks have not finished"),
+			cli.Switch("keep", "do not roll back after a failure"),
 			cli.Switch("now", "stop workers immediately; their tasks are rescheduled"),
-			cli.Switch("pull", "update images to what their tags point to in the registry, on "+
-				"all hosts"),
-			cli.Switch("rotate", "make all passwords, tokens and certificates of the cluster "+
-				"anew; what runs goes on"),
+			cli.Switch("pull", "on all hosts, update images to the current ones for their "+
+				"tags in the registry"),
+			cli.Switch("rotate", "replace all passwords, tokens and certificates of the "+
+				"cluster; running tasks continue"),
 			cli.Switch("break-lock", "take over a lock held by another infrainit"),
 			cli.Switch("downgrade",
-				"replace newer programs of the cluster by those of this version"),
+				"replace newer programs in the cluster with this version"),
 			cli.Switch("yes", "upload a large project without asking", "y"),
 			cli.Switch("json", "print one JSON object for each host at the end"),
 			cli.Switch("quiet", "do not print progress", "q"),

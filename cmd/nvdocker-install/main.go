@@ -33,33 +33,33 @@ const help = `nvdocker-install - ` + usage + `
 USAGE:
    nvdocker-install HOST... [options]
 
-A HOST is [USER@]NAME[:PORT], an alias of ~/.ssh/config, or local for this
-machine. It runs Ubuntu 22.04 or 24.04 or Debian 12 or 13, and has a GPU, its
-driver, and Docker from a package. The user is root or has sudo without a
-password.
+HOST is [USER@]NAME[:PORT], an alias from ~/.ssh/config, or local for this
+machine. Each host must run Ubuntu 22.04 or 24.04, or Debian 12 or 13, and have
+a GPU, its driver, and Docker installed from a package. The user must be root or
+have passwordless sudo.
 
-It inspects each host and builds a plan of the missing steps: install the
-NVIDIA container toolkit from NVIDIA's packages, describe the GPUs for CDI,
-configure Docker, and check that a container sees the GPUs. Hosts are processed
-in parallel. Existing components are left unchanged, so the command is safe to
-rerun, even after an interruption.
+nvdocker-install inspects each host and plans the missing steps: install the
+NVIDIA Container Toolkit from NVIDIA's packages, describe the GPUs for CDI,
+configure Docker, and check that a container can use the GPUs. Hosts are
+processed in parallel. Existing components are left unchanged, so the command is
+safe to rerun, even after an interruption.
 
-Restarting Docker stops the containers on that host, so it lists them and asks
-first. Without a terminal, it restarts Docker only with --yes. Otherwise it
-completes the steps before the restart, lists the remaining ones, and exits
-with code 1. Docker 28.2 and later need no restart.
+Restarting Docker stops the containers on the host, so nvdocker-install lists
+them and asks first. Without a terminal, it restarts Docker only with --yes.
+Otherwise, it completes the steps before the restart, lists the remaining ones,
+and exits with code 1. Docker 28.2 and later do not need a restart.
 
 A driver is installed only with --driver, and only on hosts without one. Reboot
-such a host, then run the command again.
+these hosts, then run the command again.
 
-infrainit gives the containers of workers the GPUs of such hosts.
+On hosts set up this way, infrainit gives worker containers access to the GPUs.
 
 EXAMPLES:
-   # show what these hosts lack; change nothing
+   # show the missing steps; change nothing
    nvdocker-install --dry-run anna@gpu1 anna@gpu2
-   # install it, and ask before Docker is restarted
+   # run the missing steps, and ask before restarting Docker
    nvdocker-install anna@gpu1 anna@gpu2
-   # without asking, for scripts
+   # do not ask, for use in scripts
    nvdocker-install --yes gpu1
 
 OPTIONS:
@@ -67,13 +67,13 @@ OPTIONS:
 docs/nvdocker-install.md describes the steps and the JSON.
 
 EXIT CODES:
-   0    containers on every host can use its GPUs, or --dry-run showed what
-        they lack
+   0    containers on every host can use its GPUs, or --dry-run showed the
+        missing steps
    1    something failed on a host, a host cannot be used, or steps remain
    2    invalid command line
    3    invalid cluster.yml
    4    a host cannot be reached
-   5    an error of this machine
+   5    an error on this machine
    130  interrupted; run it again to continue
 `
 
@@ -84,7 +84,7 @@ func (c *command) app() *cliv2.App {
 		cli.Switch("yes", "restart Docker without asking", "y"),
 		&cliv2.StringFlag{Name: "source",
 			Usage: "install packages from an NVIDIA mirror at `URL` (http:, https: or file:), " +
-				"which has gpgkey and stable/deb below it"},
+				"which contains gpgkey and stable/deb"},
 		&cliv2.StringFlag{Name: "source-key",
 			Usage: "read the mirror's key from `FILE` on this machine instead of from the mirror"},
 		cli.Switch("json", "print one JSON object at the end"),
@@ -93,7 +93,7 @@ func (c *command) app() *cliv2.App {
 	app := cli.App("nvdocker-install", usage, help,
 		c.stdout, c.stderr,
 		append(flags, &cliv2.StringFlag{Name: "config",
-			Usage: "take ssh options from the cluster configuration `FILE`"})...)
+			Usage: "take SSH options from the cluster configuration `FILE`"})...)
 	app.Action = c.install
 	return app
 }

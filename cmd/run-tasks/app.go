@@ -8,7 +8,7 @@ import (
 	"mlframework/cmd/internal/cli"
 )
 
-const appUsage = "run a task for every combination of its parameters"
+const appUsage = "run a command for every combination of parameters"
 
 const appHelp = `run-tasks - ` + appUsage + `
 
@@ -17,41 +17,41 @@ USAGE:
    run-tasks [options] -- COMMAND [WORD...] [PARAMETER=VALUE...]
    run-tasks COMMAND [options] [SWEEP]
 
-The first form submits a sweep and follows it: it runs the definition NAME of
-tasks.yml once for every combination of its parameters. The second form does so
-with a command, and needs no tasks.yml. The commands show and change sweeps.
-SWEEP is the newest sweep if you name none; the name of a definition means its
-newest sweep.
+The first form submits a sweep and follows its progress. The sweep runs the
+definition NAME in tasks.yml once for every combination of its parameters. The
+second form does the same for COMMAND and does not need a tasks.yml. The third
+form shows or changes sweeps. SWEEP defaults to the newest sweep. The name of a
+definition selects its newest sweep.
 
 EXAMPLES:
-   # run a command with every combination, without a file
+   # run a command for every combination, without a configuration file
    run-tasks -- python3 train.py lr=0.1,0.01 seed=1..3
-   # show how many tasks of a definition would run, and their command lines
+   # show the number of tasks and their command lines; run nothing
    run-tasks --dry-run run_training
-   # run them, on this machine four at a time
+   # run the tasks on this machine, four at a time
    run-tasks --local --slots 4 run_training
-   # change parameters for this sweep
+   # override parameters for this sweep
    run-tasks run_training lr=0.1,0.01 --repeat seed=1,2,3
-   # run only what has not succeeded yet
+   # run only the combinations that have not succeeded yet
    run-tasks --missing run_training
 
 COMMANDS:
 {{commands .VisibleCommands}}
 OPTIONS (before or after NAME):
 {{options .VisibleFlags}}
-In a folder with a cluster.yml (infrainit writes it), and in those below it,
-commands use its cluster. In other folders, and with --local, they use this
-machine: the store is .mlframework and outputs are in outputs, both in the
-project's folder. Commands find it from the folders below it, too.
-{{if all}}--master SOCKET, or the variable ` + masterVariable + `, selects a master on
-this machine instead.
+In a folder with a cluster.yml, which infrainit writes, and in its subfolders,
+commands use that cluster. Elsewhere, or with --local, they use this machine.
+The store is then .mlframework and outputs are in outputs, both in the project
+folder. Commands also find the project folder from its subfolders.
+{{if all}}--master SOCKET, or the environment variable ` + masterVariable + `, selects a
+master on this machine instead.
 {{end}}
-On this machine, Ctrl-C stops the sweep of its terminal, and so does closing the
-terminal; --detach leaves the sweep running in the background. Further sweeps of
-the same folder run behind it, on the same slots.
+On this machine, pressing Ctrl-C or closing the terminal stops the sweep that
+was started there. With --detach, the sweep runs in the background. Further
+sweeps in the same folder are queued behind it and use the same slots.
 
-PARAMETER=VALUE replaces the line PARAMETER: VALUE of the parameters file:
-lr=0.1,0.01 is a list, epoch='[1,5)' an interval. See docs/parameters.md.
+PARAMETER=VALUE overrides PARAMETER in the parameters file. For example,
+lr=0.1,0.01 is a list and epoch='[1,5)' an interval. See docs/parameters.md.
 
 ` + cli.ExitCodes
 
@@ -63,7 +63,8 @@ func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
 		flagDryRun(), flagAll(), flagPriority(),
 		cli.Switch("no-upload", "on a cluster: use the files uploaded last; upload nothing"),
-		cli.Switch("missing", "run only what has not succeeded with this command and code"),
+		cli.Switch("missing", "run only combinations that have not succeeded with this "+
+			"command and code"),
 	}, slices.Concat(adHocFlags(), flagsNeeds(), overrideFlags(), runFlags())...)
 	app := cli.App("run-tasks", appUsage, appHelp, c.stdout, c.stderr, flags...)
 	cli.Rare(app, rare...)

@@ -20,13 +20,13 @@ func cancelCommand(c *command) *cliv2.Command {
 		Flags: append(locationFlags(),
 			flagWhere("cancel only tasks that match `EXPR`: 'lr=0.1 and state=pending'"),
 			cli.Switch("yes", "cancel the newest sweep without asking", "y")),
-		Description: `Asks if you name no sweep.
+		Description: `Asks for confirmation if you do not name a sweep.
 
 EXAMPLES:
    run-tasks cancel run_training-1
-   # only one task of it
+   # cancel only one of its tasks
    run-tasks cancel run_training-1/7
-   # those of its tasks that match
+   # cancel the tasks that match
    run-tasks cancel run_training-1 --where 'lr>0.1'`}
 }
 

@@ -27,8 +27,8 @@ func compareCommand(c *command) *cliv2.Command {
 		Usage:  "show how two tasks or two sweeps differ",
 		Flags:  append(locationFlags(), flagJSON()),
 		Description: `A and B are tasks (SWEEP/INDEX, or INDEX in the newest sweep) or sweeps. Shows
-the parameters, settings, files, places and metrics that differ. For sweeps it
-also compares the objective of combinations that succeeded in both.
+differences in parameters, settings, files, metrics, hosts and GPUs. For sweeps,
+it also compares the objective of combinations that succeeded in both.
 
 EXAMPLES:
    run-tasks compare run_training-1/7 run_training-2/7

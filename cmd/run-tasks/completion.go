@@ -59,12 +59,13 @@ complete -c run-tasks -a '(__run_tasks)'
 func completionCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "completion", ArgsUsage: "bash|zsh|fish",
 		Action: func(ctx *cliv2.Context) error { return printCompletion(ctx, &c.terminal) },
-		Usage:  "print a script that lets a shell complete run-tasks",
-		Description: `It completes commands, options, definitions and their parameters, and sweeps,
-tasks and columns of this machine.
-The installation puts the scripts where bash-completion and fish find them. For
-zsh, add ~/.local/share/zsh/site-functions to fpath before compinit. Without
-bash-completion, put this line into ~/.bashrc:
+		Usage:  "print a shell completion script",
+		Description: `Completes commands, options, definitions and their parameters, and the sweeps,
+tasks and columns on this machine.
+
+The installer puts the scripts where bash-completion and fish find them. For
+zsh, add ~/.local/share/zsh/site-functions to fpath before running compinit.
+Without bash-completion, add this line to ~/.bashrc:
 
    eval "$(run-tasks completion bash)"
 

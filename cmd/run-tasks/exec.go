@@ -30,12 +30,13 @@ import (
 func execCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "exec", ArgsUsage: "TASK [-- COMMAND...]",
 		Action: onSource(c, readExecOptions),
-		Usage:  "run a command in the folder and environment of a task",
+		Usage:  "run a command in a task's folder and environment",
 		Flags:  locationFlags(),
-		Description: `COMMAND, or a shell, runs where the newest attempt of the task runs or ran: in
-its folder, with its parameters, the env of its definition and its GPUs; on a
-cluster in the container of its worker. Secrets are not set there, nor is
-TASK_ID. After the attempt has ended, its folder has only what it wrote.
+		Description: `Runs COMMAND, or a shell by default, where the newest attempt of the task runs
+or ran: in its folder, with its parameters, its GPUs and the env of its
+definition. On a cluster, COMMAND runs in the worker's container. Secrets and
+TASK_ID are not set. Once the attempt has ended, its folder contains only the
+files that it wrote.
 
 EXAMPLES:
    run-tasks exec run_training-1/7

@@ -22,18 +22,18 @@ func extendCommand(c *command) *cliv2.Command {
 		Usage:     "add new combinations of parameters to a sweep",
 		Flags: append(append(runFlags(), overrideFlags()...), flagDryRun(), flagAll(),
 			flagUpdated()),
-		Description: `Adds the combinations that the parameters file now has and the sweep does not.
+		Description: `Adds the combinations in the parameters file that the sweep does not have yet.
 Existing tasks keep their numbers and results. New tasks run after them, with
-the command, rules and code of the sweep. Values that were removed from the file
-stay in the sweep.
+the sweep's command, rules and code. Values removed from the file stay in the
+sweep.
 
-PARAMETER=VALUE and the options for parameters change the file as for a new
-sweep, on top of those that the sweep was submitted with. Values are set for
-this extension only; the options stay for later ones. --limit 0 removes the
-limit.
+PARAMETER=VALUE and the parameter options override the file as for a new sweep,
+in addition to the overrides that the sweep was submitted with. PARAMETER=VALUE
+applies to this extension only. The options also apply to later extensions.
+--limit 0 removes the limit.
 
 EXAMPLES:
-   # after adding values to parameters.yml: what would be added
+   # show what would be added after a change to parameters.yml
    run-tasks extend --dry-run
    run-tasks extend run_training-1 lr=0.001`}
 }

@@ -40,24 +40,28 @@ func fetchCommand(c *command) *cliv2.Command {
 				DefaultText: "outputs; required on this machine",
 				Usage:       "copy into `FOLDER`"},
 			&cliv2.StringSliceFlag{Name: "files", DefaultText: "all",
-				Usage: "copy only files that match `PATTERN`; can be repeated"},
+				Usage: "copy only files that match `PATTERN`; can be given more than once"},
 			&cliv2.IntFlag{Name: "top", DefaultText: "all",
-				Usage: "copy only from the best `N` tasks or combinations"},
+				Usage: "copy only the outputs of the best `N` tasks or combinations"},
 			&cliv2.StringFlag{Name: "group-by", DefaultText: "the repeats of the sweep",
-				Usage: "with --top: `none` selects single tasks, not combinations"},
+				Usage: "with --top: `none` selects individual tasks, not combinations"},
 			&cliv2.StringFlag{Name: "where",
-				Usage: "copy only from tasks that match `EXPR`: 'accuracy>0.9'"},
+				Usage: "copy only the outputs of tasks that match `EXPR`, such as " +
+					"'accuracy>0.9'"},
 			cli.Switch("yes", "copy more than 10 GB without asking", "y"), flagJSON()),
-		Description: `Copies to FOLDER/SWEEP/INDEX, from all hosts; on this machine, from the folder
-outputs. Every file is verified. Run it again to copy what is new or was
-interrupted. It never overwrites files that it did not create. From a running
-task, it copies what exists so far. Before it copies more than 10 GB, it asks;
-holes in files do not count, and stay holes.
+		Description: `Copies the outputs of each task to FOLDER/SWEEP/INDEX, from all hosts or, on
+this machine, from the folder outputs. Verifies every file, and never overwrites
+files that it did not create. To copy new files or continue after an
+interruption, run the command again. For a running task, it copies the files
+written so far. It asks before copying more than 10 GB. Sparse files stay
+sparse, and their holes do not count.
 
-PATTERN works as in a .gitignore file, relative to the folder of the task:
-'*.pt', /result/best.pt, checkpoints/. Targets of matching links are copied,
-too. If parameters.yml has repeat, --top selects the N combinations with the
-best mean, with all their repeats; --group-by none selects the N best tasks.
+PATTERN uses .gitignore syntax, relative to the task's folder: '*.pt',
+/result/best.pt, checkpoints/. If a link matches, its target is copied too.
+
+If parameters.yml has repeat, --top selects the N combinations with the best
+mean, including all their repeats. With --group-by none, it selects the N best
+tasks.
 
 EXAMPLES:
    # all outputs of the newest sweep
@@ -249,11 +253,11 @@ func (o fetchOptions) print(t *terminal, folder string, done []infra.Fetched) er
 			}
 			continue
 		}
-		fmt.Fprintf(t.stdout, "%s: %s, %s (%d were here)\n", cli.Visible(d.Host),
+		fmt.Fprintf(t.stdout, "%s: %s, %s (%d already here)\n", cli.Visible(d.Host),
 			cli.Files(d.Files), human.Size(d.Bytes), d.Had)
 	}
 	if !o.json && len(done) > 0 {
-		fmt.Fprintf(t.stdout, "in %s%c\n", folder, filepath.Separator)
+		fmt.Fprintf(t.stdout, "saved in %s%c\n", folder, filepath.Separator)
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func flagsNeeds() []cliv2.Flag {
 		&cliv2.StringFlag{Name: "memory", DefaultText: asIs,
 			Usage: "memory of `SIZE` to reserve per task, such as 16g; 0 for none"},
 		&cliv2.StringSliceFlag{Name: "on", DefaultText: asIs,
-			Usage: "run tasks on hosts with a `LABEL=VALUE`, such as host=gpu2; repeatable"},
+			Usage: "run tasks on hosts with the label `LABEL=VALUE`, such as host=gpu2; " +
+				"can be given more than once"},
 	}
 }
 

@@ -29,15 +29,15 @@ func initCommand(c *command) *cliv2.Command {
 		Description: `Writes tasks.yml and parameters.yml for the scripts in FOLDER, by default the
 current folder. It reads their options (argparse, click, absl), Hydra
 configuration or use of sys.argv, and does not run them. If the folder has
-several programs, name the SCRIPT to use. No file is overwritten. A new or empty
-folder gets an example project.
+several programs, name the SCRIPT to use. Existing files are not
+overwritten. In a new or empty folder, init creates an example project.
 
 EXAMPLES:
-   # for the scripts of this folder
+   # for the scripts in this folder
    run-tasks init
    # for one of them
    run-tasks init evaluate.py
-   # an example; then run it: run-tasks -d first run_training
+   # create an example, then run it with run-tasks -d first run_training
    run-tasks init first`}
 }
 

@@ -23,10 +23,10 @@ func logsCommand(c *command) *cliv2.Command {
 		Flags: append(locationFlags(),
 			&cliv2.IntFlag{Name: "attempt", DefaultText: "the newest",
 				Usage: "show the output of attempt `N`"},
-			cli.Switch("follow", "keep printing until it ends", "f")),
-		Description: `The standard error of a task goes to standard error. Lines of a sweep begin with
-their task. If the output is not a terminal, progress bars are printed as they
-were at the end of their line.
+			cli.Switch("follow", "keep printing until the task or sweep ends", "f")),
+		Description: `The standard error of tasks is printed to standard error. For a sweep, each
+line begins with its task. If the output is not a terminal, only the final state
+of each progress bar is printed.
 
 EXAMPLES:
    run-tasks logs run_training-1/7

@@ -207,8 +207,8 @@ func TestDetachedAtAMaster(t *testing.T) {
 	f := newFolder(t, "grace: 30s", waiting)
 	f.master()
 	stdout, stderr, code := f.run("--master", "m.sock", "-d", "p", "--detach", "work")
-	if code != 0 || stdout != "work-1\n" || !strings.Contains(stderr, "work-1 runs in the background: "+
-		"4 tasks; `run-tasks --master m.sock follow work-1` shows it") {
+	if code != 0 || stdout != "work-1\n" || !strings.Contains(stderr, "work-1 is running in the "+
+		"background: 4 tasks\nfollow: run-tasks --master m.sock follow work-1\n") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	if _, stderr, code := f.run("--master", "m.sock", "-d", "p", "--detach", "--cancel-on-interrupt",

@@ -31,14 +31,14 @@ func monitorCommand(c *command) *cliv2.Command {
 		Flags: append(append(locationFlags(), runnerFlags()...),
 			cli.Switch("no-open", "only print the link; do not open a browser"),
 			cli.Switch("viewer", "allow reading only")),
-		Description: `Serves web pages on 127.0.0.1 until you press Ctrl-C, opens them in your
-browser and prints a link that logs in once. Sweeps go on without it.
+		Description: `Serves web pages on 127.0.0.1 until you press Ctrl-C. Opens them in your browser
+and prints a one-time login link. Sweeps keep running after the monitor stops.
 
-On a machine that you reach over ssh, forward the port from your own machine
-and open the link there: ssh -L 5555:127.0.0.1:5555 HOST.
+On a remote machine, forward the port over SSH from your own machine and open
+the link there: ssh -L 5555:127.0.0.1:5555 HOST.
 
 EXAMPLES:
-   # the sweeps of this folder, or of the cluster of cluster.yml
+   # show the sweeps in this folder, or on the cluster in cluster.yml
    run-tasks monitor
    run-tasks monitor --no-open`}
 }

@@ -51,12 +51,13 @@ func flagAll() cliv2.Flag { return cli.Switch("all", "with --dry-run: show every
 func flagNoOutput() cliv2.Flag { return cli.Switch("no-output", "do not show the output of tasks") }
 
 func flagVerbose() cliv2.Flag {
-	return cli.Switch("verbose", "on a terminal: show the output of tasks (default: only of a "+
-		"single task)", "v")
+	return cli.Switch("verbose", "on a terminal: show the output of tasks (default: only if the "+
+		"sweep has one task)", "v")
 }
 
 func flagUpdated() cliv2.Flag {
-	return cli.Switch("updated", "use the current code, and tasks.yml as far as it can change")
+	return cli.Switch("updated", "use the current code, and tasks.yml except for settings that "+
+		"cannot change")
 }
 
 // runFlags returns the options of every command that runs tasks.
@@ -64,10 +65,11 @@ func runFlags() []cliv2.Flag {
 	flags := append([]cliv2.Flag{cli.Switch("local", "run on this machine")},
 		locationFlags()[1:]...)
 	return append(append(flags, runnerFlags()...),
-		cli.Switch("detach", "return when the sweep has started, and leave it running"),
-		cli.Switch("keep-going", "do not pause the sweep when its first tasks fail alike"),
+		cli.Switch("detach", "return once the sweep has started; it keeps running"),
+		cli.Switch("keep-going", "do not pause the sweep if its first tasks all "+
+			"fail for the same reason"),
 		flagNoOutput(), flagVerbose(),
-		cli.Switch("quiet", "print only the id of the sweep", "q"),
+		cli.Switch("quiet", "print only the ID of the sweep", "q"),
 		flagJSON(),
 		cli.Switch("cancel-on-interrupt", "on a cluster: Ctrl-C cancels the sweep"))
 }
@@ -101,7 +103,7 @@ func overrideFlags() []cliv2.Flag {
 	return []cliv2.Flag{
 		&cliv2.GenericFlag{Name: "repeat", Value: new(texts), DefaultText: "as in the file",
 			Usage: "average over the parameter `NAME`, or NAME=VALUE,...; a number N runs each " +
-				"combination N times; can be repeated"},
+				"combination N times; can be given more than once"},
 		&cliv2.GenericFlag{Name: "sample", Value: new(whole), DefaultText: "as in the file",
 			Usage: "run only `N` combinations, chosen at random"},
 		&cliv2.GenericFlag{Name: "sample-seed", Value: new(whole),

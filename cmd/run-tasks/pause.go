@@ -13,10 +13,10 @@ import (
 
 func pauseCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "pause", ArgsUsage: oneSweep, Action: onSource(c, readPauseOptions),
-		Usage: "pause a sweep: start no more of its tasks",
+		Usage: "pause a sweep",
 		Flags: append(locationFlags(),
 			cli.Switch("stop", "also stop running tasks; they run again after resume")),
-		Description: `Running tasks finish.
+		Description: `Running tasks finish. No more tasks start until you resume the sweep.
 
 EXAMPLES:
    run-tasks pause

@@ -24,13 +24,14 @@ func plotCommand(c *command) *cliv2.Command {
 			&cliv2.StringFlag{Name: "metric", DefaultText: "the objective's",
 				Usage: "show the metric `NAME`"},
 			&cliv2.StringFlag{Name: "where",
-				Usage: "use only tasks that match `EXPR`: 'optimizer=adam'"},
+				Usage: "use only tasks that match `EXPR`, such as 'optimizer=adam'"},
 			flagJSON()),
-		Description: `For each parameter, a line for each of its values shows how the metric is
-distributed over the tasks with that value: a thin line from 5 to 95 %, a thick
-one from 25 to 75 %, the median as o, and the best as *. The parameter that
-explains most of the metric's variance comes first: its share is the sum of
-squares between the means of its values over that of all tasks.
+		Description: `For each value of each parameter, shows the distribution of the metric over the
+tasks with that value: a thin line from the 5th to the 95th percentile, a thick
+line from the 25th to the 75th, the median as o, and the best value as *.
+Parameters are sorted by the share of the metric's variance that they explain:
+the sum of squares between the means of their values, divided by the total sum
+of squares.
 
 EXAMPLES:
    run-tasks plot

@@ -15,9 +15,9 @@ func priorityCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "priority", ArgsUsage: "[SWEEP] N",
 		Action: onSource(c, readPriorityOptions),
 		Usage:  "set the priority of a sweep", Flags: locationFlags(),
-		Description: `Sweeps of a higher priority run first. Sweeps of the same priority share the
-slots in turn; on this machine they run one after the other. The default is 0;
-N may be negative. Running tasks are not interrupted.
+		Description: `Sweeps with a higher priority run first. Sweeps with the same priority take
+turns using the slots. On this machine, they run one after the other. The
+default is 0. N may be negative. Running tasks are not interrupted.
 
 EXAMPLES:
    # run it before all others

@@ -22,32 +22,33 @@ import (
 
 func pruneCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "prune", Action: onSource(c, readPruneOptions),
-		Usage: "remove old sweeps or outputs, and code that no sweep needs",
+		Usage: "remove old sweeps, old outputs and unused code",
 		Flags: append(locationFlags(),
 			&cliv2.StringFlag{Name: "older-than", DefaultText: "remove no sweeps",
 				Usage: "remove sweeps that ended at least `TIME` ago, such as 12h or 30d"},
-			cli.Switch("failed", "remove only the outputs of tasks that failed"),
+			cli.Switch("failed", "remove only the outputs of failed tasks"),
 			&cliv2.IntFlag{Name: "keep-best", DefaultText: "keep all",
-				Usage: "remove only outputs, of all but the best `N` tasks of each sweep"},
+				Usage: "remove only the outputs of all but the best `N` tasks in each sweep"},
 			cli.Switch("dry-run", "show what would be removed; remove nothing"),
 			cli.Switch("yes", "remove without asking", "y")),
-		Description: `--older-than alone removes whole sweeps, as rm does. With --failed or
---keep-best, sweeps stay with their results, and only outputs of tasks are
-removed: in all sweeps that have ended or, with --older-than, in those that
-ended that long ago. --failed and --keep-best together remove what either one
-does. --keep-best ignores sweeps without an objective; of a sweep with repeat it
-keeps the N combinations with the best mean, with all repeats. To
---missing, a task that succeeded is done, also without its outputs.
+		Description: `--older-than alone removes entire sweeps, like rm. --failed and --keep-best
+remove only the outputs of tasks, and keep the sweeps and their results. They
+apply to all sweeps that have ended or, with --older-than, to those that ended
+at least TIME ago. Used together, they remove what either would remove.
 
-Always removes the copies of the project's code that none of the remaining
-sweeps needs; on this machine, these only while no sweep runs.
+--keep-best ignores sweeps without an objective. In a sweep with repeat, it
+keeps the N combinations with the best mean, including all their repeats.
+--missing still counts a task as succeeded after its outputs are removed.
+
+Copies of the project's code that no remaining sweep needs are always removed.
+On this machine, they are removed only while no sweep is running.
 
 EXAMPLES:
-   # what would be removed
+   # show what would be removed
    run-tasks prune --older-than 30d --dry-run
    # keep the outputs of the best ten tasks of each sweep
    run-tasks prune --keep-best 10
-   # only code that no sweep needs
+   # remove only unused code
    run-tasks prune`}
 }
 

@@ -23,32 +23,34 @@ func resultsCommand(c *command) *cliv2.Command {
 			cli.Switch("all", "print one table over all sweeps of the definition"),
 			cli.Switch("csv", "print CSV, with every column"), flagJSON(),
 			&cliv2.StringFlag{Name: "group-by",
-				Usage: "print means over tasks that agree in `COLUMNS`: lr,unit; none: " +
-					"single tasks"},
+				Usage: "print means over tasks with equal `COLUMNS`, such as lr,unit; " +
+					"none: print individual tasks"},
 			&cliv2.StringFlag{Name: "metrics", DefaultText: "the objective's",
 				Usage: "with groups: print means of the metrics `NAMES`"},
-			cli.Switch("failures", "print what failed instead, similar failures grouped"),
+			cli.Switch("failures", "print failures instead, grouping similar ones"),
 			&cliv2.StringFlag{Name: "sort",
-				Usage: "sort by `COLUMN`; by -COLUMN: in descending order"},
+				Usage: "sort by `COLUMN`; -COLUMN sorts in descending order"},
 			&cliv2.StringFlag{Name: "where",
-				Usage: "print only tasks that match `EXPR`: 'lr<=0.1 and accuracy>0.9'"},
+				Usage: "print only tasks that match `EXPR`, such as 'lr<=0.1 and " +
+					"accuracy>0.9'"},
 			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "print only the first `N` rows"},
-			cli.Switch("reread", "first extract all metrics again, as tasks.yml defines them now"),
-			metricFlag("of a command run after --: "),
-			&cliv2.StringFlag{Name: "objective", Usage: "of a command run after --: rank tasks by " +
-				"an `OBJECTIVE` such as \"maximize accuracy\""}),
-		Description: `EXPR compares columns and calculates with them: host in [gpu1, gpu2],
+			cli.Switch("reread", "first extract all metrics again, as currently defined in "+
+				"tasks.yml"),
+			metricFlag("for a command run after --: "),
+			&cliv2.StringFlag{Name: "objective", Usage: "for a command run after --: rank tasks by " +
+				"`OBJECTIVE`, such as \"maximize accuracy\""}),
+		Description: `EXPR compares columns and can calculate with them: host in [gpu1, gpu2],
 not (state=failed or loss=nan), batchsize * unit <= 1000, log10(lr) > -3,
 name ~ '^a.*z$'. See docs/expressions.md.
 
-With --all, several sweeps or a pattern such as 'train-*', it prints one table
-over all of them: one row for each combination, its newest success.
+With --all, several sweeps or a pattern such as 'train-*', prints one table with
+the newest success for each combination.
 
---group-by prints one row for each combination of the columns: mean, standard
-deviation and 95 % confidence interval over its tasks, best mean first. It is
-the default, also for --csv and --json, if parameters.yml has repeat; turn it
-off with --group-by none. Quote a name that contains a comma with backquotes:
---group-by '` + "`a,b`" + `,lr'.
+--group-by prints one row for each combination of the columns, with the mean,
+standard deviation and 95% confidence interval over its tasks, best mean first.
+If parameters.yml has repeat, it is the default, even with --csv and --json. To
+turn it off, use --group-by none. Put a name that contains a comma in
+backquotes: --group-by '` + "`a,b`" + `,lr'.
 
 EXAMPLES:
    # the best five of the newest sweep
@@ -56,9 +58,9 @@ EXAMPLES:
    run-tasks results --where 'lr<=0.1 and state=succeeded' --sort -accuracy
    # why tasks failed
    run-tasks results run_training-1 --failures
-   # the best of all sweeps of a definition
+   # the best tasks in all sweeps of a definition
    run-tasks results --all run_training --top 5
-   # for a spreadsheet
+   # export the table to a spreadsheet
    run-tasks results --csv > results.csv`}
 }
 

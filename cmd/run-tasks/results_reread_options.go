@@ -33,8 +33,8 @@ func (o *rereadOptions) run(ctx context.Context, src source, t *terminal, s api.
 		}
 		return err
 	}
-	fmt.Fprintf(t.stderr, "metrics of %s were read again, and %d of them changed\n", human.Plural(r.read,
-		"task"), r.changed)
+	fmt.Fprintf(t.stderr, "re-read the metrics of %s: %s changed\n", human.Plural(r.read, "task"),
+		human.Plural(r.changed, "task"))
 	for _, m := range r.incomplete {
 		fmt.Fprintln(t.stderr, cli.Visible(m.String()))
 	}

@@ -22,10 +22,10 @@ func removeCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "rm", ArgsUsage: "SWEEP...", Action: onSource(c, readRemoveOptions),
 		Usage: "remove sweeps with their outputs",
 		Flags: append(locationFlags(), cli.Switch("yes", "remove without asking", "y")),
-		Description: `Removes results, logs and all other outputs of the sweeps, on all hosts. Hosts
-that are away remove them when they are back. Sweeps that run are refused, and
-what somebody fetches is removed after that. The numbers of removed sweeps are
-not used again; --missing runs their tasks again.
+		Description: `Removes the results, logs and all other outputs of the sweeps from all hosts. A
+host that is unavailable removes them when it returns. Running sweeps
+cannot be removed. Outputs being fetched are removed afterwards. The numbers of
+removed sweeps are not reused. --missing runs their tasks again.
 
 EXAMPLES:
    run-tasks rm run_training-1 run_training-2`}

@@ -180,11 +180,12 @@ func TestInTheBackground(t *testing.T) {
 	t.Logf("it returned after %v", time.Since(begun))
 	_ = term.tty.Close()
 	eventually(t, deadline, "it says how the sweep is followed", func() bool {
-		return strings.Contains(term.seen.String(), "cancel work-1`")
+		return strings.Contains(term.seen.String(), "cancel work-1\r\n")
 	})
 	_ = term.ptmx.Close()
-	if text := term.seen.String(); !strings.Contains(text, "work-1\r\nwork-1 runs in the background: 4 "+
-		"tasks; `run-tasks follow work-1` shows it, `run-tasks cancel work-1` ends it\r\n") {
+	if text := term.seen.String(); !strings.Contains(text, "work-1\r\nwork-1 is running in the "+
+		"background: 4 tasks\r\nfollow: run-tasks follow work-1\r\n"+
+		"cancel: run-tasks cancel work-1\r\n") {
 		t.Errorf("it says %q", text)
 	}
 	f.running(3)
@@ -320,7 +321,7 @@ func TestStoreInUse(t *testing.T) {
 	f.start(nil, "--local", "-d", "p", "work").ends(1)
 	for _, k := range []struct{ args, says string }{
 		{"priority work-1 3", "work-1 has priority 3"},
-		{"results --reread work-1", "metrics of 4 tasks were read again"},
+		{"results --reread work-1", "re-read the metrics of 4 tasks"},
 	} {
 		st, err := store.Open(t.Context(), f.path(".mlframework"), "the test")
 		if err != nil {

@@ -183,8 +183,8 @@ func (s *session) detached(b api.StartedSweep) {
 		fmt.Fprintf(s.stdout, "{\"id\":%q}\n", b.ID)
 	case !s.look.Quiet: // else start has printed it
 		fmt.Fprintln(s.stdout, b.ID)
-		fmt.Fprintf(s.stderr, "%s runs in the background: %s; `%s follow %[1]s` shows it, `%[3]s "+
-			"cancel %[1]s` ends it\n", b.ID, human.Plural(b.Total, "task"), s.self)
+		fmt.Fprintf(s.stderr, "%s is running in the background: %s\nfollow: %s follow %[1]s\n"+
+			"cancel: %[3]s cancel %[1]s\n", b.ID, human.Plural(b.Total, "task"), s.self)
 	}
 }
 

@@ -24,13 +24,13 @@ func testMetricsCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "test-metrics", ArgsUsage: "NAME [SWEEP/INDEX | < FILE]",
 		Usage:  "try metric patterns on the output of a task",
 		Action: testMetricsAction(c), Flags: append(locationFlags(), flagJSON()),
-		Description: `Shows which metrics the patterns in the current tasks.yml extract. For a task,
-they search standard output and standard error of the attempts that count for
-its results.
+		Description: `Shows the metrics that the patterns in the current tasks.yml extract. For a
+task, the patterns search standard output and standard error of the attempts
+that count toward its results.
 
 EXAMPLES:
    run-tasks test-metrics run_training run_training-1/7
-   # any text
+   # try the patterns on any text
    run-tasks test-metrics run_training < train.log`}
 }
 

@@ -75,10 +75,12 @@ func (f folder) console(command string) string {
 	return string(out)
 }
 
-// varying matches what differs between two runs: dates, times, sizes, and blanks beside them.
+// varying matches what differs between two runs: dates, times, sizes, and blanks beside them. A slow
+// machine also prints the elapsed time.
 var varying = []struct{ pattern, as string }{
 	{`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d`, "DATE"},
 	{`\b(\d+h)?(\d+m)?[\d.]+m?s\b`, "TIME"},
+	{` \(TIME elapsed\)`, ""},
 	{`\b[\d.]+ k?B\b`, "SIZE"},
 	{`\d+ slots?`, "SLOTS"},
 	{`[ \t]+`, " "},

@@ -23,8 +23,8 @@ const manyFiles = 2000
 func adHocFlags() []cliv2.Flag {
 	return []cliv2.Flag{
 		metricFlag("with a command after --: "),
-		&cliv2.StringFlag{Name: "objective", Usage: "with a command after --: rank tasks by an " +
-			"`OBJECTIVE` such as \"maximize accuracy\""},
+		&cliv2.StringFlag{Name: "objective", Usage: "with a command after --: rank tasks by " +
+			"`OBJECTIVE`, such as \"maximize accuracy\""},
 		&cliv2.StringFlag{Name: "as", DefaultText: "equals",
 			Usage: "with a command after --: pass parameters as `FORM`: equals, space, hydra, " +
 				"env or none"},
@@ -35,7 +35,7 @@ func adHocFlags() []cliv2.Flag {
 // metricFlag is the option that names metrics; when says in which case it has an effect.
 func metricFlag(when string) cliv2.Flag {
 	return &cliv2.StringSliceFlag{Name: "metric", Usage: when + "read the metric `NAME=REGEX` " +
-		"from its output; repeatable"}
+		"from its output; can be given more than once"}
 }
 
 // splitCommand splits off the command after "--", unless a subcommand comes before that.

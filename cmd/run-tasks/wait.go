@@ -25,15 +25,15 @@ import (
 
 func waitCommand(c *command) *cliv2.Command {
 	return &cliv2.Command{Name: "wait", ArgsUsage: "[SWEEP...]", Action: onSource(c, readWaitOptions),
-		Usage: "wait until sweeps have ended",
+		Usage: "wait for sweeps to end",
 		Flags: append(locationFlags(),
-			cli.Switch("any", "return as soon as one of them has ended"),
+			cli.Switch("any", "return as soon as one of the sweeps ends"),
 			&cliv2.StringFlag{Name: "timeout", DefaultText: "no limit",
 				Usage: "wait at most `TIME`, such as 90s, 2h or 1d"}),
-		Description: `Prints one line for each sweep when it ends. The exit code is 0 if all tasks of
-all sweeps succeeded, 1 if not, and 124 if TIME is over first. With --any it is
-that of the first sweep that ends. A sweep that is paused counts as ended once
-none of its tasks run. Ctrl-C leaves the sweeps running.
+		Description: `Prints one line for each sweep when it ends. The exit code is 0 if all tasks
+succeeded, 1 if any did not, and 124 if the timeout expires first. With --any,
+it is the exit code of the first sweep to end. A paused sweep counts as ended
+once none of its tasks are running. Ctrl-C does not stop the sweeps.
 
 EXAMPLES:
    # the newest sweep

@@ -44,7 +44,7 @@ EXAMPLES:
    run-tasks workers resume gpu2`},
 			{Name: "slots", ArgsUsage: "WORKER N", Flags: flags(), Action: resizeWorker(c),
 				Usage: "set how many tasks a worker runs at a time",
-				Description: `N is the number of slots; 0 restores the number that the worker started with.
+				Description: `N is the number of slots. 0 restores the number set when the worker started.
 
 EXAMPLES:
    run-tasks workers slots gpu2 4`},
@@ -55,13 +55,13 @@ container, starts it again.
 
 EXAMPLES:
    run-tasks workers restart gpu2
-   # do not wait for its tasks: they run again
+   # stop its tasks instead of waiting for them; they run again
    run-tasks workers restart gpu2 --now`,
 				Flags: flags(cli.Switch("now",
-					"stop its tasks; they run again, and it does not count as a failure"))},
+					"stop its tasks; they run again, and no failure is counted"))},
 			{Name: "forget", ArgsUsage: "WORKER", Flags: flags(), Action: onMaster(c, forgetWorker),
-				Usage: "remove a worker that does not come back",
-				Description: `Removes its name and its queue. Tasks that wait for it are cancelled.
+				Usage: "remove a worker that will not return",
+				Description: `Removes its name and its queue. Tasks waiting for it are cancelled.
 
 EXAMPLES:
    run-tasks workers forget gpu2`},

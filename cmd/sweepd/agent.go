@@ -15,18 +15,19 @@ import (
 
 func (c *command) agentCommand() *cliv2.Command {
 	return &cliv2.Command{
-		Name: "agent", Usage: "carry out requests of commands on another machine",
+		Name: "agent", Usage: "serve requests from commands on another machine",
 		Action: c.agent,
-		Description: `Serves requests of infrainit, update-files, check-status and run-tasks, which
-start it over ssh: HTTP/2 on standard input and output. It listens on no socket.
+		Description: `Serves requests from infrainit, update-files, check-status and run-tasks, which
+start it over SSH. It uses HTTP/2 on standard input and output, and does not
+listen on any socket.
 
 EXAMPLES:
-   # what infrainit starts on a host
+   # as started by infrainit on a host
    sweepd agent --program ~/.cache/mlframework/sweepd-SHA256`,
 		Flags: []cliv2.Flag{
 			&cliv2.StringFlag{Name: "program",
-				Usage: "`FILE` that this program is, in the user's cache"},
-			&cliv2.IntFlag{Name: "made", Usage: "`NUMBER` of folders above that were made for it"},
+				Usage: "`FILE` of this program in the user's cache"},
+			&cliv2.IntFlag{Name: "made", Usage: "`NUMBER` of parent folders that were created for it"},
 		},
 	}
 }

@@ -21,9 +21,9 @@ func brokerFlags() []cliv2.Flag {
 		&cliv2.StringFlag{Name: "credentials", EnvVars: []string{"MLFRAMEWORK_CREDENTIALS"},
 			Usage: "`FILE` with USER:PASSWORD for the broker"},
 		&cliv2.StringFlag{Name: "ca", EnvVars: []string{"MLFRAMEWORK_CA"},
-			DefaultText: "as of the system", Usage: "`FILE` with the authority that signed the " +
-				"broker's certificate"},
-		&cliv2.StringFlag{Name: "broker-name", DefaultText: "host of the URL",
+			DefaultText: "the system's", Usage: "`FILE` with the CA that signed the broker's " +
+				"certificate"},
+		&cliv2.StringFlag{Name: "broker-name", DefaultText: "the host in the URL",
 			Usage: "`NAME` in the broker's certificate"},
 	}
 }

@@ -37,10 +37,10 @@ const exitCodes = `EXIT CODES:
    0    stopped as requested, or the broker can be used (check)
    2    invalid command line
    4    the broker cannot be reached (check)
-   5    an error of this machine: disk full, folder not writable; store, broker,
+   5    an error on this machine: disk full, folder not writable; store, broker,
         port, name or folder in use
-   6    a worker stopped to be restarted (run-tasks workers restart)
-   130  stopped at once by a second signal
+   6    a worker stopped for a restart (run-tasks workers restart)
+   130  stopped immediately by a second signal
 `
 
 const usage = "run the parts of a cluster"
@@ -50,8 +50,8 @@ const appHelp = `sweepd - ` + usage + `
 USAGE:
    sweepd COMMAND [options]
 
-infrainit runs sweepd on the hosts of a cluster. Run it yourself only where you
-do without infrainit.
+infrainit runs sweepd on the hosts of a cluster. Run it yourself only on
+hosts that infrainit does not manage.
 
 EXAMPLES:
    sweepd master --help

@@ -23,24 +23,24 @@ import (
 
 func (c *command) masterCommand() *cliv2.Command {
 	return &cliv2.Command{
-		Name: "master", Usage: "keep sweeps, and assign tasks to workers", Action: c.master,
-		Description: `Runs until SIGTERM. While the broker is away, it keeps trying to connect, logs
-the reason, and accepts sweeps.
+		Name: "master", Usage: "store sweeps and assign tasks to workers", Action: c.master,
+		Description: `Runs until SIGTERM. While the broker is unavailable, the master accepts sweeps,
+logs the reason and keeps trying to connect.
 
 Exits with code 5 if another master uses the store or the broker. The broker may
-need up to 20 s to notice that a master has died; a new master waits for that.
+take up to 20 s to notice that a master has died. A new master waits for this.
 
 EXAMPLES:
    sweepd master --store /var/lib/sweeps --socket /run/sweeps.sock \
      --broker amqps://gpu1:5671/ --ca ca.pem --credentials users/master`,
 		Flags: append([]cliv2.Flag{
 			&cliv2.StringFlag{Name: "store", Usage: "store `FOLDER`"},
-			&cliv2.StringFlag{Name: "socket", Usage: "`PATH` of the Unix socket of the API"},
+			&cliv2.StringFlag{Name: "socket", Usage: "`PATH` of the API's Unix socket"},
 			&cliv2.StringFlag{Name: "monitor-socket", DefaultText: "none",
-				Usage: "`PATH` of a socket for the monitor, which reads and steers but runs no new code; " +
-					"in a folder of its own"},
+				Usage: "`PATH` of a socket for the monitor, in a separate folder; it can show and " +
+					"control sweeps, but not run new code"},
 			&cliv2.StringFlag{Name: "revisions", DefaultText: "run-tasks cannot upload files",
-				Usage: "`FOLDER` for the files of projects, if run-tasks runs on this machine"},
+				Usage: "`FOLDER` for project files, if run-tasks runs on this machine"},
 			&cliv2.StringFlag{Name: "broker-metrics", DefaultText: "none",
 				Usage: "`URL` of the broker's rabbitmq_prometheus plugin, for check-status: " +
 					"http://HOST:15692"},

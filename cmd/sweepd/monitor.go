@@ -27,11 +27,11 @@ const monitorPort = "127.0.0.1:5555"
 func (c *command) monitorCommand() *cliv2.Command {
 	return &cliv2.Command{
 		Name: "monitor", Usage: "show sweeps, tasks and workers in a browser", Action: c.monitor,
-		Description: "Serves web pages over the API of a master until SIGTERM. To log in, use a " +
-			"link\nfrom `sweepd monitor link`, or the token in the file token of the state folder." +
-			"\n\n" + `EXAMPLES:
+		Description: "Serves web pages for a master until SIGTERM. To log in, use a link from\n" +
+			"`sweepd monitor link`, or the token in the file token in the state folder.\n\n" +
+			`EXAMPLES:
    sweepd monitor --state /var/lib/monitor --master /run/sweeps.sock
-   # print a login link for it
+   # print a login link
    sweepd monitor link --state /var/lib/monitor`,
 		Flags: []cliv2.Flag{
 			stateFlag(),
@@ -39,17 +39,17 @@ func (c *command) monitorCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "listen", Value: monitorPort,
 				Usage: "listen on `ADDRESS:PORT`"},
 			&cliv2.StringFlag{Name: "prefix", DefaultText: "none",
-				Usage: "`PATH` below which a proxy serves the pages"},
+				Usage: "`PATH` under which a proxy serves the pages"},
 			&cliv2.StringSliceFlag{Name: "host",
-				Usage: "`NAME` that browsers may use, besides 127.0.0.1, localhost and [::1]; " +
-					"can be repeated"},
+				Usage: "additional host `NAME` that browsers may use, besides 127.0.0.1, " +
+					"localhost and [::1]; can be given more than once"},
 			&cliv2.StringFlag{Name: "cluster", DefaultText: "none",
-				Usage: "`NAME` of the cluster: browsers may use NAME.localhost, too, and the " +
-					"cookie has this name"},
+				Usage: "`NAME` of the cluster and of the login cookie; browsers may also use " +
+					"NAME.localhost"},
 			&cliv2.StringFlag{Name: "tls-cert", Usage: "`FILE` with the certificate chain"},
-			&cliv2.StringFlag{Name: "tls-key", Usage: "`FILE` with the key of the certificate"},
+			&cliv2.StringFlag{Name: "tls-key", Usage: "`FILE` with the certificate's private key"},
 			cli.Switch("published-on-loopback", "allow --listen on all addresses without TLS, "+
-				"because the port is only published on this machine, as by "+
+				"if the port is published only on this machine, as with "+
 				"docker run -p 127.0.0.1:5555:5555"),
 		},
 		Subcommands: []*cliv2.Command{c.monitorLinkCommand()},
@@ -59,20 +59,20 @@ func (c *command) monitorCommand() *cliv2.Command {
 func (c *command) monitorLinkCommand() *cliv2.Command {
 	return &cliv2.Command{
 		Name: "link", Action: c.monitorLink,
-		Usage: "print a link that logs in to a running monitor",
-		Description: `The link works once, within five minutes.
+		Usage: "print a login link for a monitor",
+		Description: `The link works once and expires after five minutes.
 
 EXAMPLES:
    sweepd monitor link --state /var/lib/monitor
-   # for somebody who may only read
+   # print a read-only link
    sweepd monitor link --state /var/lib/monitor --viewer`,
 		Flags: []cliv2.Flag{
 			stateFlag(),
 			&cliv2.StringFlag{Name: "url", Value: "http://" + monitorPort + "/",
 				Usage: "`URL` of the monitor in the browser, with the prefix"},
-			cli.Switch("viewer", "allow reading only"),
+			cli.Switch("viewer", "allow read-only access"),
 			&cliv2.StringFlag{Name: "user", DefaultText: "monitor",
-				Usage: "record what is done with the link under `NAME`"},
+				Usage: "record the actions of this login under `NAME`"},
 		},
 	}
 }

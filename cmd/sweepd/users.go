@@ -21,22 +21,23 @@ const definitionsFile = "definitions.json"
 func (c *command) usersCommand() *cliv2.Command {
 	return &cliv2.Command{
 		Name: "broker-users", Action: c.users,
-		Usage: "create broker users for a master and workers that you run",
-		Description: `Writes a file with USER:PASSWORD for the master and for each worker, for
---credentials, and definitions.json with their rights, for the broker:
+		Usage: "create broker users for a self-hosted master and workers",
+		Description: `Writes a file with USER:PASSWORD for the master and for each worker, for use
+with --credentials. Also writes definitions.json with their permissions. Import
+it into the broker:
 
     sudo rabbitmqctl import_definitions <FOLDER/definitions.json
 
-Existing passwords are kept: run it again to add workers. definitions.json
-contains all users in FOLDER. To revoke the rights of a worker, delete its file,
-and its user with rabbitmqctl delete_user worker-NAME.
+Existing passwords are kept, so you can run the command again to add workers.
+definitions.json contains all users in FOLDER. To revoke the permissions of a
+worker, delete its file and run rabbitmqctl delete_user worker-NAME.
 
 EXAMPLES:
    sweepd broker-users --folder users --worker gpu1 --worker gpu2`,
 		Flags: []cliv2.Flag{
 			&cliv2.StringFlag{Name: "folder",
-				Usage: "`FOLDER` for the files; only its owner can read them"},
-			&cliv2.StringSliceFlag{Name: "worker", Usage: "`NAME` of a worker; can be repeated"},
+				Usage: "`FOLDER` for the files, readable only by their owner"},
+			&cliv2.StringSliceFlag{Name: "worker", Usage: "`NAME` of a worker; can be given more than once"},
 			&cliv2.StringFlag{Name: "vhost", Value: "/", Usage: "`VHOST` of the broker"},
 		},
 	}

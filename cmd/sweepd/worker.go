@@ -25,14 +25,14 @@ func (c *command) workerCommand() *cliv2.Command {
 	host, _ := os.Hostname()
 	return &cliv2.Command{
 		Name: "worker", Usage: "run tasks on this host", Action: c.worker,
-		Description: "Runs until SIGTERM: it then stops running tasks, within their grace " +
-			"period, and\nreturns them to the master, which runs them again. A second signal " +
-			"stops it at\nonce. While the broker is away, it keeps trying to connect, logs the " +
-			"reason, and\nrunning tasks continue.\n\n" +
-			"Exits with code 5 if another worker has its name or uses one of its folders, or\n" +
-			"took its name while this one was disconnected. `run-tasks workers restart NAME`\n" +
-			"ends it with code 6; a supervisor, such as the restart policy of its container,\n" +
-			"must start it again.\n\n" + `EXAMPLES:
+		Description: "Runs until SIGTERM, then stops its tasks within their grace period and " +
+			"returns\nthem to the master, which runs them again. A second signal stops the " +
+			"worker\nimmediately. While the broker is unavailable, running tasks continue, and " +
+			"the\nworker logs the reason and keeps trying to connect.\n\n" +
+			"Exits with code 5 if another worker has the same name or uses one of its\n" +
+			"folders, or took its name while it was disconnected. Exits with code 6 after\n" +
+			"`run-tasks workers restart NAME`. A supervisor, such as the container's restart\n" +
+			"policy, must then start it again.\n\n" + `EXAMPLES:
    sweepd worker --name gpu2 --slots 4 --outputs /data/outputs \
      --revisions /data/files --broker amqps://gpu1:5671/ --ca ca.pem \
      --credentials users/worker-gpu2`,
@@ -42,25 +42,27 @@ func (c *command) workerCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "host", Value: host, DefaultText: "name of the host",
 				Usage: "`NAME` of the host in output and for tasks"},
 			&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "number of cores",
-				Usage: "run up to `N` tasks at a time; as many as there are cores: tasks with " +
-					"GPUs run beside them"},
+				Usage: "run up to `N` tasks at a time; if N is the number of cores, tasks " +
+					"with GPUs need no slot"},
 			&cliv2.StringSliceFlag{Name: "label", DefaultText: "none",
-				Usage: "`NAME=VALUE` of the host, for `on` in tasks.yml; repeatable"},
+				Usage: "`NAME=VALUE` of the host, for `on` in tasks.yml; can be given more " +
+					"than once"},
 			&cliv2.StringFlag{Name: "cluster", DefaultText: "none",
-				Usage: "`NAME` of the cluster, for others on this host who wait for its GPUs"},
+				Usage: "`NAME` of the cluster, shown to others waiting for GPUs on this host"},
 			&cliv2.StringFlag{Name: "outputs",
-				Usage: "`FOLDER` for outputs of this worker only: tasks run in FOLDER/SWEEP/INDEX"},
-			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` with the files of projects"},
+				Usage: "`FOLDER` for the outputs of this worker alone; tasks run in " +
+					"FOLDER/SWEEP/INDEX"},
+			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` with project files"},
 			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME",
-				Usage: "`FOLDER` for data that outlives the worker: events not yet sent to the " +
-					"broker, a home folder for programs without one"},
+				Usage: "`FOLDER` for persistent data: events not yet sent to the broker, and a " +
+					"home folder for programs without one"},
 			&cliv2.StringFlag{Name: "secrets-folder",
 				DefaultText: "/dev/shm, or STATE/secrets with --confine",
-				Usage: "`FOLDER`, preferably in memory, for files with secrets of running " +
-					"attempts; with --confine an attempt can read only its own"},
-			cli.Switch("confine", "keep tasks from credentials, state, this process and outputs "+
-				"of other tasks, where the kernel has Landlock and seccomp; not for root, and not "+
-				"for other files and sockets of the user: see docs/security.md"),
+				Usage: "`FOLDER`, preferably in memory, for the secrets of running attempts; " +
+					"with --confine, an attempt can read only its own"},
+			cli.Switch("confine", "deny tasks access to credentials, state, this process and the "+
+				"outputs of other tasks, if the kernel supports Landlock and seccomp; does not "+
+				"apply to root, nor to other files and sockets of the user; see docs/security.md"),
 			&cliv2.StringFlag{Name: "image",
 				Usage: "`IMAGE` of the worker's container, with digest; recorded in sweeps"},
 			&cliv2.StringFlag{Name: "environment",

@@ -32,21 +32,21 @@ const help = `update-files - ` + usage + `
 USAGE:
    update-files [-d FOLDER] [options]
 
-Sweeps that you submit from then on use the new files. Existing sweeps keep
-theirs; run-tasks retry --updated moves one to the new files. A worker's host
-that cannot be reached or written to is left out, with a warning: it gets no
-tasks that need the new files until infrainit -f has brought them.
+Sweeps submitted afterwards use the new files. Existing sweeps keep the old
+ones; run-tasks retry --updated moves a sweep to the new files. If a worker's
+host is unreachable or not writable, it is skipped with a warning. It gets no
+tasks that need the new files until infrainit -f copies them there.
 
-Worker containers do not change. If tasks.yml specifies another image, volumes
-or container settings than the workers have, nothing is uploaded: run
-infrainit -f to recreate the workers.
+Worker containers do not change. If the image, volumes or container settings in
+tasks.yml differ from those of the workers, nothing is uploaded. In this case,
+run infrainit -f to recreate the workers.
 
 Old files are removed from the hosts once no open sweep uses them and ten
-minutes have passed since their upload; the newest always stay.
+minutes have passed since their upload. The newest files are always kept.
 
 EXAMPLES:
    update-files
-   # another project, without asking if it is large
+   # upload another project, without asking if it is large
    update-files -d projects/digits --yes
 
 OPTIONS:
@@ -58,8 +58,8 @@ EXIT CODES:
    3    cluster.yml or tasks.yml is invalid or missing, or tasks.yml does not
         match the workers
    4    a host cannot be reached
-   5    an error of this machine
-   130  interrupted, or the answer was no
+   5    an error on this machine
+   130  interrupted or declined
 `
 
 func (c *command) app() *cliv2.App {

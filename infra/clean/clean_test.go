@@ -84,7 +84,7 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	if out, code := s.run(local("c"), "--banana"); code != 2 || !strings.Contains(out,
-		"there is no option --banana") {
+		"unknown option --banana") {
 		t.Errorf("%d: %s", code, out)
 	}
 	if out, code := s.run(local("c"), "--help"); code != 0 || !strings.Contains(out, "--volumes") ||

@@ -1,15 +1,21 @@
 #!/bin/sh
-# Removes the cluster below from its hosts: containers, networks and the images that were built there. What is removed is
-# found by its label, so that this script is right whatever was started since it was written. It can be run again.
+# Removes the cluster from its hosts: its containers, networks, and the images
+# built there. They are found by label, so the script also removes anything that
+# was started after the script was written. You can run it more than once.
 #
-#     ./infra-clean              sweeps and files stay: infrainit -f goes on with them
-#     ./infra-clean --volumes    the store with every sweep and result, and the broker's data, too
-#     ./infra-clean --files      the cluster's folder on every host, too, with the outputs of tasks, and
-#                                the user's copies of sweepd, which come again where they are needed
-#     ./infra-clean --yes        does not ask, as the others do while tasks run, and before anything is lost
-#     ./infra-clean --dry-run    shows what would be removed; changes nothing
+#     ./infra-clean            keep sweeps and files; infrainit -f continues
+#                              with them
+#     ./infra-clean --volumes  also remove the store, with all sweeps and
+#                              results, and the broker's data
+#     ./infra-clean --files    also remove the cluster's folder on every host,
+#                              with the outputs of tasks, and the user's copies
+#                              of sweepd, which are copied again when needed
+#     ./infra-clean --yes      do not ask; by default, the script asks if tasks
+#                              are running and before it deletes data
+#     ./infra-clean --dry-run  show what would be removed; change nothing
 #
-# It ends with 0 when nothing is left, with 1 when something is, and with 2 when it was called wrongly.
+# The exit code is 0 if nothing is left, 1 if something is left, and 2 if the
+# command line is invalid.
 
 cluster={{quote .Name}}
 root={{quote .Root}}
@@ -23,7 +29,7 @@ for option; do
 	--yes | -y) yes=yes ;;
 	--dry-run) do=show yes=yes ;;
 	-h | --help) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" && exit 0 ;;
-	*) echo "infra-clean: there is no option $option: see $0 --help" >&2 && exit 2 ;;
+	*) echo "infra-clean: unknown option $option; see $0 --help" >&2 && exit 2 ;;
 	esac
 done
 

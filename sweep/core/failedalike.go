@@ -9,7 +9,7 @@ import (
 )
 
 // FailedAlike begins the reason of a sweep that is paused because its first tasks failed alike.
-const FailedAlike = "the first tasks all failed alike"
+const FailedAlike = "the first tasks all failed for the same reason"
 
 // When tasks fail alike at the beginning of a sweep, something is wrong with all of them.
 const (

@@ -25,11 +25,11 @@ func TestFailedAlike(t *testing.T) {
 		paused string
 	}{
 		"alike": {total: 9, ends: []task.Outcome{bad("1"), bad("2"), bad("0.3")},
-			paused: "the first tasks all failed alike: 3 x error: " + missing + "0.3"},
+			paused: "the first tasks all failed for the same reason: 3 x error: " + missing + "0.3"},
 		"two only":    {total: 9, ends: []task.Outcome{bad("1"), bad("2")}},
 		"as many run": {total: 9, runs: 5, ends: []task.Outcome{bad("1"), bad("2")}},
 		"the last of them": {total: 9, runs: 4, ends: []task.Outcome{bad("1"), bad("2"), bad("3")},
-			paused: "the first tasks all failed alike: 3 x error: " + missing + "3"},
+			paused: "the first tasks all failed for the same reason: 3 x error: " + missing + "3"},
 		"another reason": {total: 9, ends: []task.Outcome{bad("1"), bad("2"),
 			ended(task.Error, "exit code 1: KeyError", time.Second), bad("3")}},
 		"one succeeded": {total: 9, ends: []task.Outcome{ended(task.Success, "", time.Second),

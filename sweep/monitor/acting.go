@@ -30,7 +30,7 @@ type object struct {
 	now    bool // what runs is stopped
 	// of a sweep: only the tasks that it picks
 	selection api.Selection
-	// the sweep is not to be paused again because its tasks fail alike
+	// the sweep is not to be paused again because its tasks fail for the same reason
 	keepGoing bool
 }
 
@@ -281,7 +281,7 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 		if s.Reason != nil && strings.HasPrefix(*s.Reason, core.FailedAlike) {
 			o.keepGoing = true
 			c.Command += " --keep-going"
-			c.Effect += " It is not paused again if further tasks fail alike."
+			c.Effect += " It is not paused again if further tasks fail for the same reason."
 		}
 	case "retry":
 		c.Count = failedTasks(s.Summary) + n[task.Cancelled.String()]

@@ -37,8 +37,8 @@ const ExitCodes = `EXIT CODES:
    2    invalid command line, or no such sweep or task
    3    invalid tasks.yml, parameters file or cluster.yml
    4    the master or a host cannot be reached
-   5    an error of this machine: disk full, folder not writable, store in use
-   124  wait: the time was over before the sweeps had ended
+   5    an error on this machine: disk full, folder not writable, store in use
+   124  wait: the timeout expired before the sweeps ended
    130  interrupted
 `
 

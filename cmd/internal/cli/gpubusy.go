@@ -17,12 +17,12 @@ func GPUBusyFlags(where string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: gpuBusyName, Value: "memory",
 			EnvVars: []string{gpuBusyVariable(gpuBusyName)},
-			Usage: where + "`WHAT` keeps a GPU from tasks: memory in use by others, or their " +
-				"locks (memory); only locks (mine); nothing (never)"},
+			Usage: where + "`WHAT` makes a GPU unavailable to tasks: memory used by others, or " +
+				"their locks (memory); only their locks (mine); nothing (never)"},
 		&cli.StringFlag{Name: gpuBusyAboveName, Value: "1g",
 			EnvVars: []string{gpuBusyVariable(gpuBusyAboveName)},
-			Usage: where + "with --gpu-busy memory: how much memory of a GPU, `SIZE`, others may " +
-				"use while tasks get it"},
+			Usage: where + "with --gpu-busy memory: others may use up to `SIZE` of a GPU's memory " +
+				"before it becomes unavailable"},
 	}
 }
 
