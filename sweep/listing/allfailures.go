@@ -9,6 +9,7 @@ import (
 	"mlframework/sweep/failure"
 	"mlframework/sweep/store"
 	"mlframework/sweep/table"
+	"mlframework/sweep/task"
 )
 
 // maxFailures is how many failed tasks of all sweeps are looked at; one sweep may have more.
@@ -70,8 +71,8 @@ func (a *Archive) failedSweeps(ctx context.Context, since time.Time) (found []st
 // the clock of its host.
 func (a *Archive) scanFailures(ctx context.Context, s store.Sweep, since time.Time,
 	yield func(failure.Failure)) error {
-	q := store.TaskQuery{States: api.FailedStates, Fields: table.FieldState | table.FieldHost |
-		table.FieldStarted | table.FieldDuration | table.FieldClass | table.FieldReason}
+	q := store.TaskQuery{States: api.FailedStates, Fields: failureFields | table.FieldStarted |
+		table.FieldDuration}
 	return a.Store.Scan(ctx, s, q, func(t *core.Task) bool {
 		f := failureOf(t)
 		f.Sweep = s.Head.ID
@@ -83,11 +84,19 @@ func (a *Archive) scanFailures(ctx context.Context, s store.Sweep, since time.Ti
 	})
 }
 
+// failureFields are what failureOf needs, but for the time. The store keeps these columns in memory.
+const failureFields = table.FieldState | table.FieldHost | table.FieldReason
+
+// failedClasses are how the newest attempts of tasks in these states ended.
+var failedClasses = map[task.State]task.Class{task.Failed: task.Error, task.Timeout: task.TimedOut,
+	task.OOM: task.OutOfMemory, task.Lost: task.Loss}
+
 // failureOf returns how the newest attempt of a task ended.
 func failureOf(t *core.Task) failure.Failure {
-	f := failure.Failure{Class: t.State.String(), Index: t.Index, Host: t.Attempt.Start.Host}
+	f := failure.Failure{Class: string(failedClasses[t.State]), Index: t.Index,
+		Host: t.Attempt.Start.Host}
 	if o := t.Attempt.Outcome; o != nil {
-		f.Class, f.Reason = string(o.Class), o.Reason
+		f.Reason = o.Reason
 		if !t.Attempt.Started.IsZero() {
 			f.Time = t.Attempt.Started.Add(o.Duration)
 		}
