@@ -2,6 +2,7 @@ package listing
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"mlframework/sweep/api"
@@ -36,7 +37,7 @@ func (a *Archive) AllFailures(ctx context.Context, since time.Time) (api.AllFail
 }
 
 // failedSweeps returns the newest sweeps that may have tasks that failed since a time, and how many
-// more there are.
+// more there are, among them those that cannot be read.
 func (a *Archive) failedSweeps(ctx context.Context, since time.Time) (found []store.Sweep,
 	more int64, err error) {
 	looked := int64(0)
@@ -52,12 +53,18 @@ func (a *Archive) failedSweeps(ctx context.Context, since time.Time) (found []st
 			failed += counts[state]
 		}
 		switch {
-		case failed == 0 || l.Damage != "":
+		case failed == 0:
+		case l.Damage != "":
+			more++
 		case !l.Head.Ended.IsZero() && l.Head.Ended.Before(since):
 		case looked > 0 && failed > maxFailures-looked:
 			more++
 		default:
 			s, err := a.Stored(ctx, l.Head.ID)
+			if _, damaged := errors.AsType[*store.DamagedSweep](err); damaged {
+				more++
+				continue
+			}
 			if err != nil {
 				return nil, 0, err
 			}

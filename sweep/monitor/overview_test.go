@@ -99,10 +99,15 @@ func TestTheOverviewWithADamagedSweep(t *testing.T) {
 			s.start()
 			other := s.submit("i: [0, 1]\n", keepGoing)
 			s.becomes(other, "succeeded", 1)
-			p := s.enter(monitor.Viewer).get("/")
+			v := s.enter(monitor.Viewer)
+			p := v.get("/")
 			has(t, p, other, "Sweeps that ended last", "Failures of the last hour")
 			if p.status != 200 {
 				t.Errorf("the overview answers %d", p.status)
+			}
+			if what == "its record" {
+				has(t, v.get("/failures"), "Not all failures are here: 1 sweep with failures was left out",
+					"<b>1×</b>")
 			}
 		})
 	}
