@@ -80,6 +80,8 @@ func BenchmarkMonitor(b *testing.B) {
 			pid, browser, at := openMonitor(b, dir, "--master", filepath.Join(dir, "m.sock"))
 			sweep := "/sweeps/train-1"
 			for _, page := range []struct{ name, path string }{
+				{"overview", "/"},
+				{"failures", "/failures"},
 				{"sweeps", "/sweeps"},
 				{"sweep", sweep},
 				{"filter", sweep + "?where=" + url.QueryEscape("lr=0.1 and accuracy>0.5")},

@@ -14,7 +14,8 @@ type AllFailures struct {
 	Groups []SharedFailure `json:"groups"` // the most frequent first
 	// tasks that are in none of the groups, where there are very many
 	Others int64 `json:"others"`
-	// older sweeps whose failed tasks were not looked at, as the newer ones have very many
+	// older sweeps whose failed tasks were not looked at, as the newer ones have very many, and sweeps
+	// that cannot be read
 	Unsearched int64 `json:"unsearched"`
 }
 

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"mlframework/sweep/api"
@@ -9,6 +10,7 @@ import (
 	"mlframework/sweep/failure"
 	"mlframework/sweep/store"
 	"mlframework/sweep/table"
+	"mlframework/sweep/task"
 )
 
 // maxFailures is how many failed tasks of all sweeps are looked at; one sweep may have more.
@@ -35,7 +37,7 @@ func (a *Archive) AllFailures(ctx context.Context, since time.Time) (api.AllFail
 }
 
 // failedSweeps returns the newest sweeps that may have tasks that failed since a time, and how many
-// more there are.
+// more there are, among them those that cannot be read.
 func (a *Archive) failedSweeps(ctx context.Context, since time.Time) (found []store.Sweep,
 	more int64, err error) {
 	looked := int64(0)
@@ -51,12 +53,18 @@ func (a *Archive) failedSweeps(ctx context.Context, since time.Time) (found []st
 			failed += counts[state]
 		}
 		switch {
-		case failed == 0 || l.Damage != "":
+		case failed == 0:
+		case l.Damage != "":
+			more++
 		case !l.Head.Ended.IsZero() && l.Head.Ended.Before(since):
 		case looked > 0 && failed > maxFailures-looked:
 			more++
 		default:
 			s, err := a.Stored(ctx, l.Head.ID)
+			if _, damaged := errors.AsType[*store.DamagedSweep](err); damaged {
+				more++
+				continue
+			}
 			if err != nil {
 				return nil, 0, err
 			}
@@ -70,8 +78,8 @@ func (a *Archive) failedSweeps(ctx context.Context, since time.Time) (found []st
 // the clock of its host.
 func (a *Archive) scanFailures(ctx context.Context, s store.Sweep, since time.Time,
 	yield func(failure.Failure)) error {
-	q := store.TaskQuery{States: api.FailedStates, Fields: table.FieldState | table.FieldHost |
-		table.FieldStarted | table.FieldDuration | table.FieldClass | table.FieldReason}
+	q := store.TaskQuery{States: api.FailedStates, Fields: failureFields | table.FieldStarted |
+		table.FieldDuration}
 	return a.Store.Scan(ctx, s, q, func(t *core.Task) bool {
 		f := failureOf(t)
 		f.Sweep = s.Head.ID
@@ -83,11 +91,19 @@ func (a *Archive) scanFailures(ctx context.Context, s store.Sweep, since time.Ti
 	})
 }
 
+// failureFields are what failureOf needs, but for the time. The store keeps these columns in memory.
+const failureFields = table.FieldState | table.FieldHost | table.FieldReason
+
+// failedClasses are how the newest attempts of tasks in these states ended.
+var failedClasses = map[task.State]task.Class{task.Failed: task.Error, task.Timeout: task.TimedOut,
+	task.OOM: task.OutOfMemory, task.Lost: task.Loss}
+
 // failureOf returns how the newest attempt of a task ended.
 func failureOf(t *core.Task) failure.Failure {
-	f := failure.Failure{Class: t.State.String(), Index: t.Index, Host: t.Attempt.Start.Host}
+	f := failure.Failure{Class: string(failedClasses[t.State]), Index: t.Index,
+		Host: t.Attempt.Start.Host}
 	if o := t.Attempt.Outcome; o != nil {
-		f.Class, f.Reason, f.Frame = string(o.Class), o.Reason, o.Frame
+		f.Reason, f.Frame = o.Reason, o.Frame
 		if !t.Attempt.Started.IsZero() {
 			f.Time = t.Attempt.Started.Add(o.Duration)
 		}

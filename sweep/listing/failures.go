@@ -7,7 +7,6 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/failure"
 	"mlframework/sweep/store"
-	"mlframework/sweep/table"
 )
 
 // Failures groups the tasks of a sweep that failed by how their newest attempts ended.
@@ -16,8 +15,7 @@ func (a *Archive) Failures(ctx context.Context, id string) (api.Failures, error)
 	if err != nil {
 		return api.Failures{}, err
 	}
-	q := store.TaskQuery{States: api.FailedStates, Fields: table.FieldState | table.FieldHost |
-		table.FieldClass | table.FieldReason, Frames: true}
+	q := store.TaskQuery{States: api.FailedStates, Fields: failureFields, Frames: true}
 	return api.GroupFailures(s.Head.ID, func(yield func(failure.Failure)) error {
 		return a.Store.Scan(ctx, s, q, func(t *core.Task) bool {
 			yield(failureOf(t))

@@ -23,6 +23,7 @@ type allFailuresView struct {
 	More  int64 // kinds that are not shown
 	// tasks that failed otherwise, and older sweeps whose failures were not looked at
 	Others, Unsearched int64
+	Wrong              string // why failures cannot be read; "": they can
 }
 
 // failureKind is failures that are alike.
@@ -122,7 +123,8 @@ func (m *Monitor) recentFailures(r *request, all []core.Summary, now time.Time) 
 	}
 	f, err := m.askAllFailures(r.Context(), recent, r.version)
 	if err != nil {
-		return v, err
+		v.Wrong = unreachableText(err)
+		return v, ignoreRefused(err)
 	}
 	return m.allFailures(r, f.value, overviewFailures, overviewFailureSweeps), nil
 }

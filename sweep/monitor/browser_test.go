@@ -398,7 +398,8 @@ func TestByKeyboard(t *testing.T) {
 	for len(seen) < 60 && !slices.Contains(seen, "Duration") {
 		seen = append(seen, tab())
 	}
-	for _, want := range []string{"Skip to the content", "Sweeps", "Tasks", "Workers", "Log out",
+	for _, want := range []string{"Skip to the content", "Overview", "Sweeps", "Tasks", "Failures",
+		"Workers", "Audit", "Log out",
 		"where", "Apply", "accuracy ▼", "Duration"} {
 		if !slices.Contains(seen, want) {
 			t.Errorf("no way to %q: %q", want, seen)

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"time"
@@ -112,20 +113,20 @@ func (m *Monitor) tile(r *request, s core.Summary, now time.Time) (sweepTile, er
 	}
 	whole, err := m.askSweep(r.Context(), s.ID, r.version)
 	if err != nil || whole.value.Record.Objective.IsZero() {
-		return t, ignoreRemoved(err)
+		return t, ignoreRefused(err)
 	}
 	first, err := m.askBest(r.Context(), whole.value, r.version)
 	if err != nil {
-		return t, ignoreRemoved(err)
+		return t, ignoreRefused(err)
 	}
 	t.Best = m.best(whole.value, first.value)
 	return t, nil
 }
 
-// ignoreRemoved returns no error where a sweep was removed, or cannot be read, since it was listed:
-// the others are shown.
-func ignoreRemoved(err error) error {
-	if err != nil && !isUnreachable(err) {
+// ignoreRefused returns no error where the master answers that it has no such sweep any more, or
+// cannot read it: the others are shown.
+func ignoreRefused(err error) error {
+	if _, answered := errors.AsType[*api.Error](err); answered {
 		return nil
 	}
 	return err

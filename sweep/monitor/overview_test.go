@@ -1,8 +1,11 @@
 package monitor_test
 
 import (
+	"bytes"
 	"fmt"
 	"html"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,6 +15,7 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/monitor"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -67,6 +71,45 @@ func TestOverview(t *testing.T) {
 	}
 	if got := rows(v.get(html.UnescapeString(links[1]))); fmt.Sprint(got) != "[0 1]" {
 		t.Errorf("the link shows %q", got)
+	}
+}
+
+// A sweep that cannot be read hides no other.
+func TestTheOverviewWithADamagedSweep(t *testing.T) {
+	t.Parallel()
+	for what, damage := range map[string][2]string{
+		"its record": {`"objective":{"max`, `"objective"!{"max`},
+		"its counts": {`[0,0,0,0,1,1`, `[0,0,0,0,1!1`},
+		"a task":     {`{"accuracy":0.1}`, `{"accuracy"!0.1}`},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.hire("w1", "gpu1", 2, failing(1))
+			s.becomes(s.submit("i: [0, 1]\n", keepGoing), "succeeded", 1)
+			s.end()
+			path := filepath.Join(s.folder, store.File)
+			text, err := os.ReadFile(path)
+			s.must(err)
+			damaged := bytes.ReplaceAll(text, []byte(damage[0]), []byte(damage[1]))
+			if bytes.Equal(damaged, text) {
+				t.Fatal("nothing is damaged")
+			}
+			s.must(os.WriteFile(path, damaged, 0o600))
+			s.start()
+			other := s.submit("i: [0, 1]\n", keepGoing)
+			s.becomes(other, "succeeded", 1)
+			v := s.enter(monitor.Viewer)
+			p := v.get("/")
+			has(t, p, other, "Sweeps that ended last", "Failures of the last hour")
+			if p.status != 200 {
+				t.Errorf("the overview answers %d", p.status)
+			}
+			if what == "its record" {
+				has(t, v.get("/failures"), "Not all failures are here: 1 sweep with failures was left out",
+					"<b>1×</b>")
+			}
+		})
 	}
 }
 

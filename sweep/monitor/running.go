@@ -43,7 +43,7 @@ func (m *Monitor) askRunning(r *request, workers []core.Worker) (map[string]runn
 		record, asked := records[row.Sweep]
 		if !asked && len(records) < maxRunningSweeps {
 			s, err := m.askSweep(r.Context(), row.Sweep, r.version)
-			if ignoreRemoved(err) != nil {
+			if ignoreRefused(err) != nil {
 				return nil, err
 			}
 			if err == nil {
