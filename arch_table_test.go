@@ -109,7 +109,7 @@ var layers = []layer{
 		[]string{"internal/leaktest", "sweep/queue/memory"},
 		"it knows the contract of the queue, not which queue it is, and no worker"},
 
-	{"sweep/listing", []string{"sweep/analysis", "sweep/api", "sweep/core", "sweep/failure", "sweep/group",
+	{"sweep/listing", []string{"sweep/analysis", "sweep/api", "sweep/core", "sweep/expr", "sweep/failure", "sweep/group",
 		"sweep/metric", "sweep/space", "sweep/store", "sweep/table", "sweep/task"},
 		[]string{"internal/leaktest"},
 		"it reads the store for pages and exports, and changes nothing"},

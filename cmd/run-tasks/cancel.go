@@ -74,7 +74,7 @@ func (o cancelOptions) run(ctx context.Context, src source, t *terminal) error {
 		case o.isTask:
 			after, err = m.CancelTask(ctx, o.sweep, o.index)
 		case o.where != "":
-			after, err = m.CancelTasks(ctx, o.sweep, api.Selection{Where: o.where,
+			after, err = m.CancelTasks(ctx, o.sweep, api.Selection{Where: api.Where(o.where),
 				AtMost: &o.count})
 		default:
 			after, err = m.Cancel(ctx, o.sweep)

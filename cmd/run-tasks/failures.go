@@ -78,7 +78,8 @@ func outsideCopy(r core.Record, reason string) string {
 		filepath.Join(r.Project, path[1], path[2])))
 }
 
-// groupText is "412 x error: exit code 1: CUDA out of memory (first: run-3/17 on gpu2)".
+// groupText is "412 x error: exit code 1: CUDA out of memory (first: run-3/17 on gpu2), where
+// batchsize = 512".
 func groupText(g api.FailureGroup) string {
 	first := ""
 	if g.Count > 1 {
@@ -92,7 +93,11 @@ func groupText(g api.FailureGroup) string {
 	if g.Host != nil {
 		text += " on " + *g.Host
 	}
-	return cli.Visible(text + ")")
+	text += ")"
+	if g.Where != nil {
+		text += ", where " + *g.Where
+	}
+	return cli.Visible(text)
 }
 
 // logsLine is the command that shows what the first task of a group printed.
@@ -106,7 +111,8 @@ type failureLine struct {
 	Frame  *string `json:"frame"` // file and line, if it is one for all of them
 	Task   *string `json:"task"`  // the first
 	Host   *string `json:"host"`
-	Logs   *string `json:"logs"` // the command that shows what it printed
+	Where  *string `json:"where"` // a filter: what they have in common
+	Logs   *string `json:"logs"`  // the command that shows what it printed
 }
 
 // failureLines are failures as --json has them.
@@ -114,7 +120,8 @@ func failureLines(f api.Failures, self string) []failureLine {
 	all := []failureLine{}
 	for _, g := range f.Groups {
 		class, logs := string(g.Class), logsLine(g, self)
-		all = append(all, failureLine{g.Count, &class, &g.Reason, g.Frame, &g.Task, g.Host, &logs})
+		all = append(all, failureLine{g.Count, &class, &g.Reason, g.Frame, &g.Task, g.Host, g.Where,
+			&logs})
 	}
 	if f.Others > 0 {
 		all = append(all, failureLine{Count: f.Others})
@@ -157,21 +164,22 @@ func (o resultsOptions) failures(ctx context.Context, src source, t *terminal) e
 
 func writeFailuresCSV(w io.Writer, f api.Failures, self string) error {
 	out := csv.NewWriter(w)
-	lines := [][]string{{"count", "class", "reason", "frame", "task", "host", "logs"}}
+	lines := [][]string{{"count", "class", "reason", "frame", "task", "host", "where", "logs"}}
 	for _, g := range f.Groups {
-		frame, host := "", ""
-		if g.Frame != nil {
-			frame = *g.Frame
-		}
-		if g.Host != nil {
-			host = *g.Host
-		}
+		frame, host, where := optional(g.Frame), optional(g.Host), optional(g.Where)
 		lines = append(lines, []string{strconv.FormatInt(g.Count, 10), string(g.Class),
 			table.CSVText(g.Reason), table.CSVText(frame), g.Task, table.CSVText(host),
-			logsLine(g, self)})
+			table.CSVText(where), logsLine(g, self)})
 	}
 	if f.Others > 0 {
-		lines = append(lines, []string{strconv.FormatInt(f.Others, 10), "", "", "", "", "", ""})
+		lines = append(lines, []string{strconv.FormatInt(f.Others, 10), "", "", "", "", "", "", ""})
 	}
 	return out.WriteAll(lines)
+}
+
+func optional(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }

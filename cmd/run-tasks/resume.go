@@ -138,7 +138,7 @@ func (o continueOptions) begin(t *terminal, now project.Current) func(context.Co
 			return b, err
 		}
 		g.Indexes, g.Fresh, g.KeepGoing = o.indexes, o.fresh, o.keepGoing
-		g.Where = o.where
+		g.Where = api.Where(o.where)
 		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
 			error) {
 			g.Secrets = v

@@ -1,5 +1,5 @@
 // Package analysis computes which parameters of a sweep matter: how a metric is distributed over
-// the values of each, and how much of its variance each explains.
+// the values of each, how much of its variance each explains, and what failures have in common.
 //
 // It is pure: no files, no network, no clock.
 package analysis
@@ -56,10 +56,21 @@ type Collector struct {
 	failed []bool    // of the tasks
 }
 
-// levels are the values of a parameter, as they came.
+// levels are the values of a parameter or another column, as they came.
 type levels struct {
 	index map[string]int32
 	texts []string
+}
+
+// level returns the number of a value, which is a new one if it did not come before.
+func (l *levels) level(text string) int32 {
+	at, known := l.index[text]
+	if !known {
+		at = int32(len(l.texts))
+		l.index[text] = at
+		l.texts = append(l.texts, text)
+	}
+	return at
 }
 
 // NewCollector returns a collector of tasks with some parameters.
@@ -76,14 +87,7 @@ func NewCollector(names []string) *Collector {
 // the metric, which does not count unless it is finite; and whether the task failed.
 func (c *Collector) Add(texts []string, value float64, failed bool) {
 	for i, text := range texts {
-		l := &c.levels[i]
-		at, known := l.index[text]
-		if !known {
-			at = int32(len(l.texts))
-			l.index[text] = at
-			l.texts = append(l.texts, text)
-		}
-		c.tasks[i] = append(c.tasks[i], at)
+		c.tasks[i] = append(c.tasks[i], c.levels[i].level(text))
 	}
 	if math.IsInf(value, 0) {
 		value = math.NaN()

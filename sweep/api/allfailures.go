@@ -51,9 +51,9 @@ func (c *Client) AllFailures(ctx context.Context, within time.Duration) (f AllFa
 
 // GroupAllFailures groups the failures of sweeps, which all yields sweep by sweep.
 func GroupAllFailures(all func(yield func(failure.Failure)) error) (AllFailures, error) {
-	groups, others, err := failure.Groups(all)
-	f := AllFailures{Groups: []SharedFailure{}, Others: others}
-	for _, g := range groups {
+	grouped, err := failure.Groups(all)
+	f := AllFailures{Groups: []SharedFailure{}, Others: grouped.Others}
+	for _, g := range grouped.Groups {
 		shown := SharedFailure{Count: g.Count, Class: task.Class(g.Class), Reason: g.Reason,
 			MoreSweeps: g.MoreSweeps, Hosts: append([]string{}, g.Hosts...),
 			MoreHosts: g.MoreHosts}

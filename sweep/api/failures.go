@@ -22,6 +22,9 @@ type FailureGroup struct {
 	Frame  *string    `json:"frame"`  // where all of them were raised; null: not in one place
 	Task   string     `json:"task"`   // the first of them
 	Host   *string    `json:"host"`   // where it ran last; null: not known
+	// Where is a filter for the tasks with what these have in common, and others do not: values of
+	// one or two parameters or the host; null: there is nothing.
+	Where *string `json:"where"`
 }
 
 // FailedStates are the states of tasks that failed.
@@ -32,10 +35,10 @@ func (c *Client) Failures(ctx context.Context, id string) (f Failures, err error
 	return f, c.get(ctx, sweepPath(id)+"/failures", nil, &f)
 }
 
-func GroupFailures(sweep string, all func(yield func(failure.Failure)) error) (Failures, error) {
-	groups, others, err := failure.Groups(all)
-	f := Failures{Groups: []FailureGroup{}, Others: others}
-	for _, g := range groups {
+// NewFailures returns the groups of failures of a sweep.
+func NewFailures(sweep string, all failure.Grouping) Failures {
+	f := Failures{Groups: []FailureGroup{}, Others: all.Others}
+	for _, g := range all.Groups {
 		shown := FailureGroup{Count: g.Count, Class: task.Class(g.Class), Reason: g.Reason,
 			Task: task.ID{Sweep: sweep, Index: g.Index}.String()}
 		if g.Host != "" {
@@ -46,5 +49,5 @@ func GroupFailures(sweep string, all func(yield func(failure.Failure)) error) (F
 		}
 		f.Groups = append(f.Groups, shown)
 	}
-	return f, err
+	return f
 }

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"net/http"
 
 	"mlframework/sweep/core"
@@ -10,10 +12,26 @@ import (
 
 // Selection chooses tasks of a sweep by a filter. The zero value chooses none by it.
 type Selection struct {
-	Where string `json:"where,omitempty"` // a table.Filter
+	Where Where `json:"where,omitempty"`
 	// AtMost is how many tasks the filter may pick: if it picks more, nothing is done, and the error
 	// has the status 409 and this parameter. Nil: any number.
 	AtMost *int64 `json:"at_most,omitempty"`
+}
+
+// Where is a table.Filter; "": there is none. The JSON of an empty one is refused: a script whose
+// filter is empty by mistake must not be about all tasks.
+type Where string
+
+// UnmarshalJSON reads a filter.
+func (w *Where) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	if *w = Where(text); text == "" {
+		return errors.New("where has no value: leave it out")
+	}
+	return nil
 }
 
 // AtMostParameter is what an error names if a filter picks more tasks than it may.

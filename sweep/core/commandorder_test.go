@@ -27,6 +27,7 @@ func TestNoCommandSendsWhatItsStepEnds(t *testing.T) {
 		"start":            core.StartSweep{Sweep: id},
 		"cancel":           core.CancelSweep{Sweep: id},
 		"cancel a task":    core.CancelTask{Task: task.ID{Sweep: id}},
+		"cancel tasks":     core.CancelTasks{Sweep: id, Indexes: []int64{0, 1, 2}},
 		"pause":            core.PauseSweep{Sweep: id},
 		"pause and stop":   core.PauseSweep{Sweep: id, Stop: true},
 		"resume":           core.ResumeSweep{Sweep: id, With: with},

@@ -97,6 +97,45 @@ func TestCancelOnTheWay(t *testing.T) {
 	}
 }
 
+// Of the tasks that were cancelled with their sweep before they had a row, only those that are
+// chosen run again.
+func TestReopenUnissued(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		again, runs []int64
+		cancelled   int64
+	}{
+		"some":       {[]int64{3, 9}, []int64{3, 9}, 5},
+		"the last":   {[]int64{9}, []int64{9}, 6},
+		"every one":  {[]int64{2, 3, 6, 8, 9}, []int64{2, 3, 6, 8, 9}, 2},
+		"none of it": {nil, nil, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBed(core.Record{Ranges: core.Ranges{{From: 0, To: 4}, {From: 6, To: 10}}}, 8)
+			b.place(1, "w")
+			b.run(0, task.Success)
+			b.place(1, "w")
+			b.CancelTask(7, "", at(0)) // it has a row
+			b.Cancel("enough", at(0))
+			b.end(1, task.Stopped)
+			b.ReopenUnissued(c.again)
+			b.keep()
+			b.Ledger = b.store.ledger()
+			if diff := cmp.Diff(c.runs, indexes(b.place(9, "w"))); diff != "" {
+				t.Fatalf("-want +got:\n%s", diff)
+			}
+			for _, i := range c.runs {
+				b.run(i, task.Success)
+			}
+			want := core.Counts{task.Succeeded: 1 + int64(len(c.runs)), task.Cancelled: c.cancelled}
+			if h := b.store.head; h.Counts() != want || h.Ended.IsZero() {
+				t.Errorf("%+v", h)
+			}
+		})
+	}
+}
+
 func TestCancelTask(t *testing.T) {
 	t.Parallel()
 	b := newBed(core.Record{Ranges: core.Ranges{{From: 2, To: 4}, {From: 8, To: 9}}}, 3)

@@ -30,30 +30,53 @@ const (
 	mostGroups = 100
 )
 
+// Grouping is failures by group.
+type Grouping struct {
+	Groups []Group // the most frequent first
+	Others int64   // failures that are in none of them
+	index  map[alike]int
+	masker masker
+}
+
+// Index returns which of the groups a failure is in; -1: in none. It is for one goroutine.
+func (g *Grouping) Index(class, reason string) int {
+	g.masker.read(reason)
+	if i, in := g.index[alike{class, string(g.masker.text)}]; in {
+		return i
+	}
+	return -1
+}
+
 // Groups groups failures, which all yields sweep by sweep in the order of their tasks: those of a
-// class whose reasons are alike are one group. It returns the most frequent groups, and how many failures are
-// in none of them. Where there are many different reasons it looks at all of the failures twice.
-// Its memory is bounded.
-func Groups(all func(yield func(Failure)) error) (groups []Group, others int64, err error) {
+// class whose reasons are alike are one group. Where there are many different reasons it looks at
+// all of the failures twice. Its memory is bounded.
+func Groups(all func(yield func(Failure)) error) (Grouping, error) {
 	c := counter{groups: map[alike]*member{}}
 	if err := all(c.add); err != nil {
-		return nil, 0, err
+		return Grouping{}, err
 	}
 	if c.dropped { // what is left was not counted from the beginning on
 		c.keep(mostGroups)
 		if err := all(c.add); err != nil {
-			return nil, 0, err
+			return Grouping{}, err
 		}
 	}
-	others = c.total
-	for _, g := range c.ordered() {
-		if len(groups) == mostGroups {
+	g := Grouping{Others: c.total, index: map[alike]int{}}
+	at := map[*member]int{}
+	for i, one := range c.ordered() {
+		if i == mostGroups {
 			break
 		}
-		groups = append(groups, g.group())
-		others -= g.count
+		at[one] = i
+		g.Groups = append(g.Groups, one.group())
+		g.Others -= one.count
 	}
-	return groups, others, nil
+	for key, one := range c.groups {
+		if i, shown := at[one]; shown {
+			g.index[key] = i
+		}
+	}
+	return g, nil
 }
 
 // alike is what the failures of a group have in common.

@@ -64,7 +64,7 @@ func TestAlike(t *testing.T) {
 
 func groupsOf(t *testing.T, all []failure.Failure) ([]failure.Group, int64) {
 	t.Helper()
-	groups, others, err := failure.Groups(func(yield func(failure.Failure)) error {
+	g, err := failure.Groups(func(yield func(failure.Failure)) error {
 		for _, f := range all {
 			yield(f)
 		}
@@ -73,7 +73,16 @@ func groupsOf(t *testing.T, all []failure.Failure) ([]failure.Group, int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return groups, others
+	for _, f := range all {
+		if i := g.Index(f.Class, f.Reason); i < 0 && g.Others == 0 ||
+			i >= 0 && (g.Groups[i].Class != f.Class || g.Groups[i].Index > f.Index) {
+			t.Errorf("%+v is in group %d", f, i)
+		}
+	}
+	if g.Index("error", "exit code 99: nothing like it") >= 0 {
+		t.Error("a failure that is none of them is in a group")
+	}
+	return g.Groups, g.Others
 }
 
 func TestGroups(t *testing.T) {
@@ -219,7 +228,7 @@ func FuzzGroups(f *testing.F) {
 
 func BenchmarkGroups(b *testing.B) {
 	for b.Loop() {
-		_, _, _ = failure.Groups(func(yield func(failure.Failure)) error {
+		_, _ = failure.Groups(func(yield func(failure.Failure)) error {
 			for i := range int64(10000) {
 				yield(failure.Failure{Class: "error",
 					Reason: fmt.Sprintf("exit code 1: FileNotFoundError: [Errno 2] No such file: "+

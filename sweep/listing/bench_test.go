@@ -136,6 +136,39 @@ func BenchmarkAllTasks(b *testing.B) {
 
 var folders = map[*store.Store]string{} // of benchmarks, which run one after the other
 
+// BenchmarkFailures groups the failures of a sweep of which every tenth task failed, and finds what
+// they have in common.
+func BenchmarkFailures(b *testing.B) {
+	const tasks = 100_000
+	s := opened(b)
+	sw, err := s.Add(b.Context(), store.NewSweep{Record: record(b, 3), Total: tasks})
+	if err != nil {
+		b.Fatal(err)
+	}
+	fill(b, s, sw, tasks)
+	var failed []core.Task
+	for i := int64(0); i < tasks; i += 10 {
+		t := succeeded(i, false)
+		t.State, t.Attempt.Outcome = task.Failed, &task.Outcome{Class: task.Error, Frame: "train.py:41",
+			Reason: fmt.Sprintf("exit code 1: no file /data/%d of %d", i, i%7)}
+		failed = append(failed, t)
+	}
+	h := sw.Head
+	h.Issued, h.Rows[task.Failed] = tasks, int64(len(failed))
+	h.Rows[task.Succeeded] = tasks - int64(len(failed))
+	rows := core.SweepRows{Seq: sw.Seq, Record: &sw.Record,
+		Changes: core.Changes{Head: h, Tasks: failed}}
+	if err := s.Commit(b.Context(), &core.Rows{Sweeps: []core.SweepRows{rows}}); err != nil {
+		b.Fatal(err)
+	}
+	a := &listing.Archive{Store: &s.Reader}
+	for b.Loop() {
+		if f, err := a.Failures(b.Context(), ""); err != nil || len(f.Groups) == 0 {
+			b.Fatal(f, err)
+		}
+	}
+}
+
 func opened(b *testing.B) *store.Store {
 	b.Helper()
 	folder := b.TempDir()

@@ -79,7 +79,7 @@ func (m *Master) selected(ctx context.Context, audit *core.AuditEntry, id string
 		Waits: func(_ context.Context, id string) (map[int64]string, error) {
 			return m.core.Blocked(id), nil
 		}}
-	all, err := a.Indexes(ctx, id, api.Query{Where: by.Where, States: states}, maxSelected+1)
+	all, err := a.Indexes(ctx, id, api.Query{Where: string(by.Where), States: states}, maxSelected+1)
 	n := int64(len(all))
 	switch {
 	case err != nil:

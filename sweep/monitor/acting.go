@@ -259,7 +259,7 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 	}
 	o.sweep = s.ID
 	if where := r.URL.Query().Get("where"); where != "" {
-		o.selection.Where = where
+		o.selection.Where = api.Where(where)
 		c, err = m.confirmSelection(r.Context(), s, a.name, where)
 		return a, o, c, err
 	}

@@ -33,6 +33,8 @@ type failureLine struct {
 	Frame     string // where all were raised; "": not known, or Reason says so
 	Task, URL string // the first
 	Host      string // where that ran
+	Where     string // what they have in common; "": nothing
+	WhereURL  string // of the tasks that have it
 	Show      string // URL of all; "": no filter finds them
 	Retry     string // URL that runs them again; "": no filter finds them, or the user is no operator
 }
@@ -64,6 +66,10 @@ func (m *Monitor) failures(r *request, s api.Sweep, f api.Failures) *failuresVie
 		}
 		if g.Frame != nil && human.WithFrame(g.Reason, g.Frame) != g.Reason {
 			l.Frame = human.Visible(*g.Frame)
+		}
+		if g.Where != nil {
+			l.Where = human.Visible(*g.Where)
+			l.WhereURL = m.whereURL(s.ID, *g.Where)
 		}
 		if g.Reason != "" {
 			l.Show = m.reasonURL(s.ID, g.Reason)
@@ -116,5 +122,10 @@ func (m *Monitor) alike(r *request, s api.Sweep, row table.Row) (*alikeLine, err
 
 // reasonURL returns the page with the tasks of a sweep that failed for a reason.
 func (m *Monitor) reasonURL(sweep, reason string) string {
-	return m.sweepURL(sweep) + "?" + url.Values{"where": {reasonFilter(reason)}}.Encode()
+	return m.whereURL(sweep, reasonFilter(reason))
+}
+
+// whereURL returns the page with the tasks of a sweep that a filter picks.
+func (m *Monitor) whereURL(sweep, where string) string {
+	return m.sweepURL(sweep) + "?" + url.Values{"where": {where}}.Encode()
 }

@@ -71,10 +71,38 @@ func TestASweepsFailures(t *testing.T) {
 	} else if got := rows(v.get(html.UnescapeString(like[1]))); fmt.Sprint(got) != "[0 1 2]" {
 		t.Errorf("tasks that failed alike: %q", got)
 	}
-	lacks(t, v.get("/sweeps/"+id+"/tasks/3"), "failed like this")
+	lacks(t, v.get("/sweeps/"+id+"/tasks/3"), "failed like this", "UTC UTC")
 	has(t, v.get("/sweeps/"+id+"/tasks/1"),
 		"exit code 1: no &lt;b&gt; in /data/1 (nets/&lt;i&gt;.py:9)")
 	if p := v.get("/tasks"); strings.Contains(p.text, "failed otherwise") {
 		t.Error("the page of all tasks has them, too")
 	}
+}
+
+// Beside failures stands what they have in common, as a link that filters by it.
+func TestWhereTasksFail(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	code := 1
+	s.hire("w1", "gpu1", 2, func(id string, a task.Attempt) *task.Outcome {
+		if a.Index%4 == 1 || a.Index%4 == 3 { // host is no
+			return &task.Outcome{Class: task.Error, ExitCode: &code, Duration: time.Millisecond,
+				Reason: fmt.Sprintf("exit code 1: <no> room for %d", a.Index)}
+		}
+		return well(id, a)
+	})
+	id := s.submit("seed: [1, 2, 3]\nlr: [0.1, nan]\nhost: ['it''s', \"no\"]\n",
+		func(r *core.Record) { r.KeepGoing = true })
+	s.becomes(id, "succeeded", 6)
+	s.becomes(id, "failed", 6)
+	v := s.enter(monitor.Viewer)
+	p := v.get("/sweeps/" + id)
+	link := regexp.MustCompile(`where <a href="([^"]*)"[^>]*>([^<]*)</a>`).FindStringSubmatch(p.text)
+	if link == nil || html.UnescapeString(link[2]) != `parameters.host = 'no'` {
+		t.Fatalf("%q in %s", link, p.text)
+	}
+	if got := rows(v.get(strings.TrimPrefix(html.UnescapeString(link[1]), s.prefix()))); len(got) != 6 {
+		t.Errorf("it shows %q", got)
+	}
+	lacks(t, v.get("/sweeps/"+id+"?where=lr+%3D+'nan'"), "cannot be read")
 }

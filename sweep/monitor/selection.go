@@ -74,7 +74,7 @@ func (m *Monitor) confirmSelection(ctx context.Context, s api.Sweep, action, whe
 		return c, errNoSuchAction
 	}
 	one := selections[at]
-	c.Back = m.sweepURL(s.ID) + "?" + url.Values{"where": {where}}.Encode()
+	c.Back = m.whereURL(s.ID, where)
 	page, err := m.o.Master.Groups(ctx, s.ID, api.CountsQuery(where, one.states...))
 	if e := refusal(err); e != nil && e.Parameter == "where" {
 		return c, &elsewhere{c.Back}

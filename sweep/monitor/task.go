@@ -144,7 +144,7 @@ func facts(t api.Task, now time.Time) (all []string) {
 		all = append(all, human.GPU(g.UUID))
 	}
 	if a.Started != nil {
-		all = append(all, "began "+moment(*a.Started)+" UTC")
+		all = append(all, "began "+moment(*a.Started))
 	}
 	switch {
 	case a.Class == nil && a.Started != nil:

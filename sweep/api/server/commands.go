@@ -200,7 +200,7 @@ func checkSelection(r *http.Request, by api.Selection) error {
 	case by.AtMost != nil && *by.AtMost < 0:
 		return api.Wrong(api.AtMostParameter, "it must not be negative")
 	case by.Where != "":
-		addDetail(r, "where="+by.Where)
+		addDetail(r, "where="+string(by.Where))
 	}
 	return nil
 }

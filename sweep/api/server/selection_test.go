@@ -11,7 +11,7 @@ import (
 )
 
 func selection(where string, atMost ...int64) api.Selection {
-	by := api.Selection{Where: where}
+	by := api.Selection{Where: api.Where(where)}
 	if len(atMost) > 0 {
 		by.AtMost = &atMost[0]
 	}
@@ -107,8 +107,10 @@ func TestWrongSelections(t *testing.T) {
 	if sum.Counts["pending"] != 3 || sum.Counts["cancelled"] != 1 {
 		t.Errorf("it is %v", sum.Counts)
 	}
-	if status, text, _ := s.raw(http.MethodPost, "/v1/sweeps/"+id+"/cancel", `{"were":"i=1"}`,
-		"Content-Type", "application/json"); status != http.StatusBadRequest {
-		t.Errorf("an unknown field cancels all: %d %s", status, text)
+	for _, body := range []string{`{"were":"i=1"}`, `{"where":""}`, `{"where":null}`} {
+		if status, text, _ := s.raw(http.MethodPost, "/v1/sweeps/"+id+"/cancel", body,
+			"Content-Type", "application/json"); status != http.StatusBadRequest {
+			t.Errorf("%s cancels all: %d %s", body, status, text)
+		}
 	}
 }
