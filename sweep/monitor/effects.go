@@ -27,6 +27,7 @@ type effectsView struct {
 	Metric, Method string
 	Low, High      string // of the scale
 	Logarithmic    bool
+	More           string // the page of plots of several parameters
 	Parameters     []effectLine
 }
 
@@ -76,7 +77,7 @@ func (m *Monitor) effects(sweep, where string, e api.Effects) *effectsView {
 	v := effectsView{Metric: human.Truncate(human.Visible(e.Metric)),
 		Method: fmt.Sprintf("share of the variance between the means, over %d tasks", e.Points),
 		Low:    fourDigits(scale.Low), High: fourDigits(scale.High),
-		Logarithmic: scale.Logarithmic}
+		Logarithmic: scale.Logarithmic, More: m.plotsURL(sweep, where)}
 	at := func(n *float64) string {
 		if n == nil {
 			return ""

@@ -49,7 +49,8 @@ func (m *Monitor) askCurves(ctx context.Context, s api.Sweep, where string, vers
 	if v.Progress == nil && v.Curves == nil {
 		return nil, nil
 	}
-	v.ProgressOf = human.Plural(a.value.progress.Tasks, "task") + " as they ended"
+	n := a.value.progress.Tasks
+	v.ProgressOf = count(n) + human.Pick(int(n), " task", " tasks") + " as they ended"
 	v.CurvesOf = "all tasks, the middle half of them, the best"
 	if c := a.value.curves; c.Sampled < c.Tasks {
 		v.CurvesOf = fmt.Sprintf("%s of %s tasks, the middle half of them, the best",

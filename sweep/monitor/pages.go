@@ -28,7 +28,7 @@ func parseTemplates() map[string]pageTemplate {
 		"templates/frame.html",
 		"templates/parts.html", "templates/curve.html"))
 	all := map[string]pageTemplate{}
-	for _, name := range []string{"sweeps", "sweep", "compare", "task", "tasks", "workers", "login", "confirm",
+	for _, name := range []string{"sweeps", "sweep", "compare", "plots", "task", "tasks", "workers", "login", "confirm",
 		"fault"} {
 		all[name] = pageTemplate{template.Must(template.Must(base.Clone()).ParseFS(templates,
 			"templates/"+name+".html"))}
