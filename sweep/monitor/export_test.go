@@ -164,5 +164,5 @@ func AskRarely(now func() time.Time, f func() int) func(version int64, changes b
 func DrawParallel(p api.Points, order []string) string {
 	return drawn("parallel-drawing", parallel(p, varying(p, order),
 		func(index int64) string { return "/tasks/" + strconv.FormatInt(index, 10) },
-		func(name, value string) string { return "?where=" + effectTerm(name, value) }))
+		func(term string) string { return "?where=" + term }))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +12,9 @@ import (
 
 	"mlframework/sweep/analysis"
 	"mlframework/sweep/api"
+	"mlframework/sweep/expr"
 	"mlframework/sweep/human"
+	"mlframework/sweep/table"
 )
 
 const (
@@ -44,10 +47,17 @@ type parallelView struct {
 type axis struct {
 	Name, Title, X string
 	Ticks          []axisTick
+
+	// of numbers between its ends, by which tasks can be filtered, as URLs have it; "": its ticks are
+	// all its values
+	Column      string
+	Low, High   string
+	Logarithmic bool
 }
 
-// axisTick is a value on an axis. URL leads to its tasks; "": it does not.
-type axisTick struct{ Text, Title, URL, Y string }
+// axisTick is a value on an axis. Term is the filter that picks its tasks, to which URL leads, as
+// URLs have it; "": it is a number between those of tasks.
+type axisTick struct{ Text, Title, Term, URL, Y string }
 
 // bestCurve is the line of one of the best tasks.
 type bestCurve struct{ Title, URL, Points string }
@@ -91,10 +101,10 @@ func goodness(p api.Points) []float64 {
 	return ranks
 }
 
-// parallel draws points by some of their parameters; nil: there is nothing to draw. Term returns the
-// address of the tasks with a value.
+// parallel draws points by some of their parameters; nil: there is nothing to draw. Task returns the
+// address of a task, and filtered that of the tasks that a term of a filter picks.
 func parallel(p api.Points, columns []api.PointColumn, task func(int64) string,
-	term func(name, value string) string) *parallelView {
+	filtered func(term string) string) *parallelView {
 	if len(columns) == 0 || len(p.Indexes) < 2 {
 		return nil
 	}
@@ -108,12 +118,22 @@ func parallel(p api.Points, columns []api.PointColumn, task func(int64) string,
 	}
 	heights := make([][]float64, len(columns)+1) // by axis, then by point
 	for n, c := range columns {
-		at, ticks := placesOf(c)
-		for i := range ticks {
-			ticks[i].URL = term(c.Name, ticks[i].Title)
-			ticks[i].Title = human.Truncate(human.Visible(ticks[i].Title))
+		at, ticks, scale := placesOf(c)
+		for i, tick := range ticks {
+			if scale == nil {
+				ticks[i].Term = effectTerm(c.Name, tick.Title)
+			}
+			if ticks[i].Term != "" {
+				ticks[i].URL = filtered(ticks[i].Term)
+				ticks[i].Term = url.PathEscape(ticks[i].Term)
+			}
+			ticks[i].Title = human.Truncate(human.Visible(tick.Title))
 		}
-		v.Axes = append(v.Axes, newAxis(c.Name, n, len(columns), ticks))
+		one := newAxis(c.Name, n, len(columns), ticks)
+		if scale != nil {
+			one.over(expr.Name(table.ParameterName(c.Name)), *scale)
+		}
+		v.Axes = append(v.Axes, one)
 		heights[n] = make([]float64, len(p.Indexes))
 		// equal values are spread by rank, so that each line can be followed
 		spread := 0.
@@ -133,7 +153,9 @@ func parallel(p api.Points, columns []api.PointColumn, task func(int64) string,
 	for _, value := range scale.Ticks() {
 		ticks = append(ticks, axisTick{Text: fourDigits(value), Y: axisHeight(scale.At(value))})
 	}
-	v.Axes = append(v.Axes, newAxis(p.Metric, len(columns), len(columns), ticks))
+	objective := newAxis(p.Metric, len(columns), len(columns), ticks)
+	objective.over(expr.Name("metrics."+p.Metric), scale)
+	v.Axes = append(v.Axes, objective)
 	last := make([]float64, len(p.Values))
 	for i, value := range p.Values {
 		last[i] = scale.At(value)
@@ -186,6 +208,12 @@ func newAxis(name string, n, last int, ticks []axisTick) axis {
 	return a
 }
 
+// over makes an axis one of the numbers of a column.
+func (a *axis) over(column string, s analysis.Scale) {
+	a.Column, a.Logarithmic = url.PathEscape(column), s.Logarithmic
+	a.Low, a.High = strconv.FormatFloat(s.Low, 'g', -1, 64), strconv.FormatFloat(s.High, 'g', -1, 64)
+}
+
 func percentOf(text string) float64 {
 	v, _ := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	return v
@@ -194,8 +222,8 @@ func percentOf(text string) float64 {
 func axisHeight(at float64) string { return percentText(axesTop, axesBottom, 1-at) }
 
 // placesOf returns where the values of a parameter are on its axis, from 0 to 1, and their labels,
-// whose titles are the values. Numbers are on a scale, other values at even distances.
-func placesOf(c api.PointColumn) (at []float64, ticks []axisTick) {
+// whose titles are the values. Many numbers are on a scale, other values at even distances.
+func placesOf(c api.PointColumn) (at []float64, ticks []axisTick, over *analysis.Scale) {
 	at = make([]float64, len(c.Values))
 	scale, numbers := analysis.NewScale(), make([]float64, len(c.Values))
 	numeric := true
@@ -212,7 +240,7 @@ func placesOf(c api.PointColumn) (at []float64, ticks []axisTick) {
 		for _, n := range scale.Ticks() {
 			ticks = append(ticks, axisTick{Text: fourDigits(n), Y: axisHeight(scale.At(n))})
 		}
-		return at, ticks
+		return at, ticks, &scale
 	}
 	order := make([]int, len(c.Values))
 	for i := range order {
@@ -230,7 +258,7 @@ func placesOf(c api.PointColumn) (at []float64, ticks []axisTick) {
 		ticks = append(ticks, axisTick{Text: cutRunes(cmp.Or(text, "none"), maxTickRunes),
 			Title: c.Values[i], Y: axisHeight(at[i])})
 	}
-	return at, ticks
+	return at, ticks, nil
 }
 
 func cutRunes(text string, most int) string {

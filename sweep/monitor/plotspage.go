@@ -102,7 +102,7 @@ func (m *Monitor) drawPlots(v *plotsView, r *request, id, where string, p plotPo
 		return m.sweepURL(id) + "?" + url.Values{"where": {strings.Join(terms, " and ")}}.Encode()
 	}
 	v.Parallel = parallel(p.Points, columns, func(index int64) string { return m.taskURL(id, index) },
-		func(name, value string) string { return term(effectTerm(name, value)) })
+		func(one string) string { return term(one) })
 	v.Undrawn = max(0, len(columns)-maxAxes)
 	q := r.URL.Query()
 	v.Heat = newHeatMap(p.Points, columns, q.Get("x"), q.Get("y"), func(x, y [2]string) string {

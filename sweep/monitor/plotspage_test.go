@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"mlframework/sweep/api"
@@ -129,4 +130,44 @@ func TestABrowserDrawsPlots(t *testing.T) {
 	if u, err := url.Parse(href); err != nil || !strings.Contains(u.Query().Get("where"), "optimizer") {
 		t.Errorf("a cell leads to %s", href)
 	}
+}
+
+// A drag along an axis filters by what is in its range.
+func TestABrowserFiltersByADrag(t *testing.T) {
+	s := newSite(t)
+	id, _ := learned(s)
+	b := s.open()
+	b.enter()
+	b.visit("/sweeps/" + id + "/plots")
+	b.sees("drag along an axis to filter")
+	drag := func(axis string, from, to float64) {
+		t.Helper()
+		box := js[[]float64](b, `(() => { const r = document.querySelector('.grip[data-axis="`+axis+
+			`"]').getBoundingClientRect(); return [r.left + r.width / 4, r.top, r.height]; })()`)
+		at := func(part float64) (x, y float64) { return box[0], box[1] + part*box[2] }
+		x, y := at(from)
+		b.run(chromedp.MouseEvent(input.MousePressed, x, y, chromedp.Button("left")))
+		x, y = at(to)
+		b.run(chromedp.MouseEvent(input.MouseMoved, x, y, chromedp.Button("left")))
+		b.keep("plots-drag")
+		b.run(chromedp.MouseEvent(input.MouseReleased, x, y, chromedp.Button("left")))
+	}
+	where := func(ok func(string) bool) {
+		t.Helper()
+		s.until("the filter is in the URL", func() bool {
+			q, err := url.ParseQuery(strings.TrimPrefix(js[string](b, "location.search"), "?"))
+			return err == nil && ok(q.Get("where"))
+		})
+	}
+	drag("0", 0.02, 0.05) // nothing is there
+	drag("0", 0.3, 0.98)
+	where(func(q string) bool { return q == "(lr = 0.001 or lr = 0.01)" })
+	b.run(chromedp.WaitVisible(".grip"))
+	b.sees("12 tasks;")
+	drag("3", 0.5, 1)
+	where(func(q string) bool {
+		return strings.HasPrefix(q, "((lr = 0.001 or lr = 0.01)) and metrics.loss >= 1.1") &&
+			strings.Contains(q, " and metrics.loss <= 1.")
+	})
+	b.sees("6 tasks;")
 }
