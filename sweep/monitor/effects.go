@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 	"mlframework/sweep/expr"
 	"mlframework/sweep/human"
 	"mlframework/sweep/table"
@@ -29,6 +29,8 @@ type effectsView struct {
 	Logarithmic    bool
 	More           string // the page of plots of several parameters
 	Parameters     []effectLine
+
+	due time.Duration // as in askRarely
 }
 
 // effectLine is one parameter.
@@ -54,7 +56,7 @@ func (m *Monitor) askEffects(ctx context.Context, s api.Sweep, where string, ver
 	if s.Record.Objective.IsZero() || ended(s.Summary) < leastEffects {
 		return nil, nil
 	}
-	e, err := askRarely(ctx, m.answers, "effects "+s.ID+" "+where, version, s.State == core.Open,
+	e, due, err := askRarely(ctx, m.answers, rareKey("effects", s, where), version,
 		func(ctx context.Context) (*api.Effects, error) {
 			e, err := m.o.Master.Effects(ctx, s.ID, api.PlotQuery{Where: where})
 			if refusal(err) != nil {
@@ -65,7 +67,11 @@ func (m *Monitor) askEffects(ctx context.Context, s api.Sweep, where string, ver
 	if err != nil || e.value == nil {
 		return nil, err
 	}
-	return m.effects(s.ID, where, *e.value), nil
+	v := m.effects(s.ID, where, *e.value)
+	if v != nil {
+		v.due = due
+	}
+	return v, nil
 }
 
 // effects returns effects in words and places; nil where there is nothing to compare.

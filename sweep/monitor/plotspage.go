@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 )
 
@@ -41,8 +41,8 @@ type plotPoints struct {
 }
 
 func (m *Monitor) askPoints(ctx context.Context, s api.Sweep, where string, version int64) (
-	reply[plotPoints], error) {
-	return askRarely(ctx, m.answers, "points "+s.ID+" "+where, version, s.State == core.Open,
+	reply[plotPoints], time.Duration, error) {
+	return askRarely(ctx, m.answers, rareKey("points", s, where), version,
 		func(ctx context.Context) (p plotPoints, err error) {
 			q := api.PlotQuery{Where: where}
 			if p.Points, err = m.o.Master.Points(ctx, s.ID, q); err == nil {
@@ -74,11 +74,11 @@ func (m *Monitor) loadPlots(r *request) (*content, error) {
 		c.view = v
 		return c, nil
 	}
-	p, err := m.askPoints(r.Context(), s.value, where, r.version)
+	p, due, err := m.askPoints(r.Context(), s.value, where, r.version)
 	if err != nil {
 		return nil, err
 	}
-	c.asOf = p.asOf
+	c.asOf, c.refresh = p.asOf, due
 	if wrong := p.value.wrong; wrong != nil {
 		v.Form.Wrong, v.None = pointAt(where, wrong), "The filter cannot be read."
 	} else {
