@@ -98,3 +98,26 @@ func TestSpread(t *testing.T) {
 		}
 	}
 }
+
+// A pair that no task has stays empty; medians are those of numpy.median.
+func TestGrid(t *testing.T) {
+	t.Parallel()
+	c := analysis.NewCollector([]string{"lr", "opt"})
+	c.Add([]string{"10", "sgd"}, 1, false)
+	c.Add([]string{"10", "sgd"}, 4, false)
+	c.Add([]string{"9", "adam"}, 3, false)
+	c.Add([]string{"9", "adam"}, math.NaN(), true)
+	g := c.Grid(0, 1, true)
+	if !slices.Equal(g.X, []string{"9", "10"}) || !slices.Equal(g.Y, []string{"sgd", "adam"}) {
+		t.Fatalf("%+v", g)
+	}
+	if v := g.Cells[0][1]; v.Points != 2 || v.Median != 2.5 || v.Best != 4 {
+		t.Errorf("10 with sgd: %+v", v)
+	}
+	if v := g.Cells[1][0]; v.Points != 1 || v.Failed != 1 || v.Median != 3 {
+		t.Errorf("9 with adam: %+v", v)
+	}
+	if v := g.Cells[0][0]; v.Points != 0 || !math.IsNaN(v.Median) {
+		t.Errorf("9 with sgd: %+v", v)
+	}
+}

@@ -233,6 +233,34 @@ func newValue(text string, all []float64, failed int64, maximize bool) Value {
 	return v
 }
 
+// Grid is how a metric is distributed over the pairs of values of two parameters. Texts are those of
+// [Value]. A pair that no task has has no points.
+type Grid struct {
+	X, Y  []string
+	Cells [][]Value // by Y, then by X; without texts
+}
+
+// Grid returns what the tasks tell of two of the collector's parameters.
+func (c *Collector) Grid(x, y int, maximize bool) Grid {
+	columns, lines := c.groups(x), c.groups(y)
+	g := Grid{X: columns.texts, Y: lines.texts, Cells: make([][]Value, len(lines.texts))}
+	values := make([][]float64, len(g.X)*len(g.Y))
+	failed := make([]int64, len(values))
+	for i, v := range c.values {
+		at := lines.of[c.tasks[y][i]]*len(g.X) + columns.of[c.tasks[x][i]]
+		if !math.IsNaN(v) {
+			values[at] = append(values[at], v)
+		} else if c.failed[i] {
+			failed[at]++
+		}
+	}
+	for i := range values {
+		line := i / len(g.X)
+		g.Cells[line] = append(g.Cells[line], newValue("", values[i], failed[i], maximize))
+	}
+	return g
+}
+
 // Quantile returns a quantile of sorted numbers, from 0 to 1, as numpy.quantile does by default:
 // Hyndman and Fan's definition 7. It is NaN without numbers.
 func Quantile(sorted []float64, q float64) float64 {

@@ -5,8 +5,10 @@ import (
 	"time"
 )
 
-// What [Client.Curves] returns at most, and [Client.Progress] of each list.
+// What [Client.Curves] and [Client.Points] return at most, and [Client.Progress] of each list.
 const (
+	MaxPoints     = 2000
+	BestPoints    = 50 // of them, whatever the sample is
 	BestCurves    = 5
 	MaxCurves     = 12  // the best and those that run
 	MaxCurvePoint = 200 // of each
@@ -62,6 +64,29 @@ type Curve struct {
 	State string     `json:"state"`
 	X     []float64  `json:"x"`
 	Y     []*float64 `json:"y"` // null: not a number, or infinite
+}
+
+// Points are values of a metric with the parameters of their tasks, a sample of many. Its JSON names
+// are a contract.
+type Points struct {
+	Metric     string        `json:"metric"`
+	Maximize   *bool         `json:"maximize"` // larger values are better; null: not the objective's
+	Tasks      int64         `json:"tasks"`    // that have a finite value
+	Indexes    []int64       `json:"indexes"`  // of the points, in ascending order
+	Values     []float64     `json:"values"`   // of the points
+	Parameters []PointColumn `json:"parameters"`
+}
+
+// PointColumn is a parameter of points.
+type PointColumn struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"` // each once; "": a point has none
+	Of     []int    `json:"of"`     // of each point the place of its value in Values
+}
+
+// Points returns values of a metric of a sweep with their parameters.
+func (c *Client) Points(ctx context.Context, id string, q PlotQuery) (p Points, err error) {
+	return p, c.get(ctx, sweepPath(id)+"/points", q.values(), &p)
 }
 
 // Progress returns the best value of a metric of a sweep over time.

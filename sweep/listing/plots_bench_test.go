@@ -34,6 +34,10 @@ func BenchmarkPlots(b *testing.B) {
 				_, err := a.Progress(b.Context(), "train-1", api.PlotQuery{})
 				return err
 			},
+			"points": func() error {
+				_, err := a.Points(b.Context(), "train-1", api.PlotQuery{})
+				return err
+			},
 			"curves": func() error {
 				c, err := a.Curves(b.Context(), "train-1", api.PlotQuery{})
 				if len(c.Bands) == 0 {

@@ -121,3 +121,45 @@ func TestLongCurves(t *testing.T) {
 		t.Errorf("%v: %d of %d tasks, %d bands", err, c.Sampled, c.Tasks, len(c.Bands))
 	}
 }
+
+func TestPointsOfASweep(t *testing.T) {
+	t.Parallel()
+	a, id := many(t, 5000)
+	p, err := a.Points(t.Context(), id, api.PlotQuery{})
+	if err != nil || p.Tasks < 4500 || len(p.Indexes) != api.MaxPoints ||
+		len(p.Values) != api.MaxPoints || p.Maximize == nil || len(p.Parameters) != 3 {
+		t.Fatalf("%v, %d of %d", err, len(p.Indexes), p.Tasks)
+	}
+	best := 0
+	for i, index := range p.Indexes {
+		if i > 0 && index <= p.Indexes[i-1] {
+			t.Fatalf("%d after %d", index, p.Indexes[i-1])
+		}
+		if p.Values[i] != float64(index%1013)/1013 {
+			t.Fatalf("task %d has %g", index, p.Values[i])
+		}
+		if index%1013 >= 1003 { // 10 of 1013, of which failed ones have none
+			best++
+		}
+	}
+	row, err := a.Task(t.Context(), id, p.Indexes[1234])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range p.Parameters {
+		if want, _ := row.Row.Parameters.Get(c.Name); c.Values[c.Of[1234]] != want {
+			t.Errorf("%s is %q, not %q", c.Name, c.Values[c.Of[1234]], want)
+		}
+	}
+	if best < 36 {
+		t.Errorf("%d of the best", best)
+	}
+	p, err = a.Points(t.Context(), id, api.PlotQuery{Where: "index < 3"})
+	if err != nil || p.Tasks != 3 || len(p.Parameters[0].Values) != 1 {
+		t.Errorf("%v %+v", err, p)
+	}
+	if p, err = a.Points(t.Context(), id, api.PlotQuery{Where: "index < 0"}); err != nil ||
+		p.Indexes == nil || p.Parameters[0].Values == nil {
+		t.Errorf("of no tasks: %v %+v", err, p)
+	}
+}

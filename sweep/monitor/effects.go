@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 	"mlframework/sweep/expr"
 	"mlframework/sweep/human"
 	"mlframework/sweep/table"
@@ -27,7 +27,10 @@ type effectsView struct {
 	Metric, Method string
 	Low, High      string // of the scale
 	Logarithmic    bool
+	More           string // the page of plots of several parameters
 	Parameters     []effectLine
+
+	due time.Duration // as in askRarely
 }
 
 // effectLine is one parameter.
@@ -53,7 +56,7 @@ func (m *Monitor) askEffects(ctx context.Context, s api.Sweep, where string, ver
 	if s.Record.Objective.IsZero() || ended(s.Summary) < leastEffects {
 		return nil, nil
 	}
-	e, err := askRarely(ctx, m.answers, "effects "+s.ID+" "+where, version, s.State == core.Open,
+	e, due, err := askRarely(ctx, m.answers, rareKey("effects", s, where), version,
 		func(ctx context.Context) (*api.Effects, error) {
 			e, err := m.o.Master.Effects(ctx, s.ID, api.PlotQuery{Where: where})
 			if refusal(err) != nil {
@@ -64,7 +67,11 @@ func (m *Monitor) askEffects(ctx context.Context, s api.Sweep, where string, ver
 	if err != nil || e.value == nil {
 		return nil, err
 	}
-	return m.effects(s.ID, where, *e.value), nil
+	v := m.effects(s.ID, where, *e.value)
+	if v != nil {
+		v.due = due
+	}
+	return v, nil
 }
 
 // effects returns effects in words and places; nil where there is nothing to compare.
@@ -76,7 +83,7 @@ func (m *Monitor) effects(sweep, where string, e api.Effects) *effectsView {
 	v := effectsView{Metric: human.Truncate(human.Visible(e.Metric)),
 		Method: fmt.Sprintf("share of the variance between the means, over %d tasks", e.Points),
 		Low:    fourDigits(scale.Low), High: fourDigits(scale.High),
-		Logarithmic: scale.Logarithmic}
+		Logarithmic: scale.Logarithmic, More: m.plotsURL(sweep, where)}
 	at := func(n *float64) string {
 		if n == nil {
 			return ""

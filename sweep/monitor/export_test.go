@@ -146,17 +146,17 @@ func DrawLearningCurves(a api.Curves) string {
 // DrawProgress returns the drawing of the best so far; "": there is none.
 func DrawProgress(a api.Progress) string { return drawn("plot", new(Monitor).progress("train-1", a)) }
 
-// AskRarely returns a function that asks what takes as long as the function that it is given, which
-// answers with its number, by a clock.
-func AskRarely(now func() time.Time, f func() int) func(version int64, changes bool) int {
+// AskRarely returns a function that asks about a sweep what takes as long as the function that it is
+// given, which answers with its number, by a clock.
+func AskRarely(now func() time.Time, f func() int) func(version int64, s api.Sweep) (int, time.Duration) {
 	m := newAnswers(now, slog.New(slog.DiscardHandler))
-	return func(version int64, changes bool) int {
-		r, err := askRarely(context.Background(), m, "question", version, changes,
+	return func(version int64, s api.Sweep) (int, time.Duration) {
+		r, due, err := askRarely(context.Background(), m, rareKey("question", s, ""), version,
 			func(context.Context) (int, error) { return f(), nil })
 		if err != nil {
 			panic(err)
 		}
-		return r.value
+		return r.value, due
 	}
 }
 
@@ -169,4 +169,11 @@ func Actions() (paths []string) {
 		}
 	}
 	return paths
+}
+
+// DrawParallel returns parallel coordinates; "": there are none.
+func DrawParallel(p api.Points, order []string) string {
+	return drawn("parallel-drawing", parallel(p, varying(p, order),
+		func(index int64) string { return "/tasks/" + strconv.FormatInt(index, 10) },
+		func(term string) string { return "?where=" + term }))
 }

@@ -13,6 +13,7 @@ import (
 // way into a view, and the templates escape it.
 var templateFuncs = template.FuncMap{
 	"visible": human.Visible,
+	"short":   func(text string) string { return cutRunes(text, maxNameRunes) },
 	"moment":  moment,
 	"clock":   func(t time.Time) string { return t.UTC().Format(time.TimeOnly) },
 	"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },

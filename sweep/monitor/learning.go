@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
@@ -16,6 +16,8 @@ import (
 type curvesView struct {
 	Progress, Curves     *plot
 	ProgressOf, CurvesOf string // of which tasks
+
+	due time.Duration // as in askRarely
 }
 
 // askCurves asks for the progress and the curves of a sweep; nil: there is nothing to draw.
@@ -30,7 +32,7 @@ func (m *Monitor) askCurves(ctx context.Context, s api.Sweep, where string, vers
 		curves   api.Curves
 		wrong    bool
 	}
-	a, err := askRarely(ctx, m.answers, "curves "+s.ID+" "+where, version, s.State == core.Open,
+	a, due, err := askRarely(ctx, m.answers, rareKey("curves", s, where), version,
 		func(ctx context.Context) (a answer, err error) {
 			q := api.PlotQuery{Where: where}
 			if a.progress, err = m.o.Master.Progress(ctx, s.ID, q); err == nil {
@@ -44,12 +46,13 @@ func (m *Monitor) askCurves(ctx context.Context, s api.Sweep, where string, vers
 	if err != nil || a.value.wrong {
 		return nil, err
 	}
-	v := curvesView{Progress: m.progress(s.ID, a.value.progress),
+	v := curvesView{due: due, Progress: m.progress(s.ID, a.value.progress),
 		Curves: m.learningCurves(s.ID, a.value.curves)}
 	if v.Progress == nil && v.Curves == nil {
 		return nil, nil
 	}
-	v.ProgressOf = human.Plural(a.value.progress.Tasks, "task") + " as they ended"
+	n := a.value.progress.Tasks
+	v.ProgressOf = count(n) + human.Pick(int(n), " task", " tasks") + " as they ended"
 	v.CurvesOf = "all tasks, the middle half of them, the best"
 	if c := a.value.curves; c.Sampled < c.Tasks {
 		v.CurvesOf = fmt.Sprintf("%s of %s tasks, the middle half of them, the best",

@@ -4,10 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/monitor"
 )
 
-// What takes long is asked for less often while its subject changes, and at once when that ends.
+// What takes long is asked for less often, and anew when the sweep ends.
 func TestRareAnswers(t *testing.T) {
 	t.Parallel()
 	clock := time.Unix(1e9, 0)
@@ -17,15 +19,28 @@ func TestRareAnswers(t *testing.T) {
 		asked++
 		return asked
 	})
+	sweep := func(state core.State, succeeded int64) (s api.Sweep) {
+		s.State, s.Counts = state, map[string]int64{"succeeded": succeeded}
+		return s
+	}
 	for i, c := range []struct {
-		wait    time.Duration
-		changes bool
-		want    int
-	}{{0, true, 1}, {19 * time.Second, true, 1}, {2 * time.Second, true, 2}, {0, true, 2},
-		{0, false, 3}, {0, true, 3}, {0, false, 4}} {
+		wait  time.Duration
+		sweep api.Sweep
+		want  int
+		due   time.Duration
+	}{
+		{0, sweep(core.Open, 1), 1, 0},
+		{19 * time.Second, sweep(core.Open, 2), 1, time.Second},
+		{2 * time.Second, sweep(core.Open, 3), 2, 0},
+		{0, sweep(core.Finished, 4), 3, 0},
+		{0, sweep(core.Finished, 4), 3, 20 * time.Second},
+		{0, sweep(core.Finished, 5), 4, 0},
+		{21 * time.Second, sweep(core.Finished, 5), 5, 0},
+	} {
 		clock = clock.Add(c.wait)
-		if got := ask(int64(i), c.changes); got != c.want {
-			t.Errorf("%d: the answer is number %d, not %d", i, got, c.want)
+		if got, due := ask(int64(i), c.sweep); got != c.want || due != c.due {
+			t.Errorf("%d: the answer is number %d, due in %v, not %d in %v", i, got, due, c.want,
+				c.due)
 		}
 	}
 }

@@ -39,6 +39,8 @@ var pages = []page{
 	{"/sweeps", "sweeps", []string{"table"}, fixedTopic(sweepsTopic), (*Monitor).loadSweeps},
 	{"/sweeps/{sweep}", "sweep", []string{"head", "best", "filter", "matters", "curves", "table"}, sweepTopic,
 		(*Monitor).loadSweep},
+	{"/sweeps/{sweep}/plots", "plots", []string{"parallel", "heat"}, sweepTopic,
+		(*Monitor).loadPlots},
 	{"/sweeps/{sweep}/compare", "compare", []string{"head", "curves", "output"}, sweepTopic,
 		(*Monitor).loadCompare},
 	{"/sweeps/{sweep}/tasks/{index}", "task", []string{"head", "output", "side", "attempts"},

@@ -117,6 +117,12 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 	if v.Curves, err = m.askCurves(r.Context(), s.value, q.where, version); err != nil {
 		return nil, err
 	}
+	if v.Effects != nil {
+		c.refresh = v.Effects.due
+	}
+	if v.Curves != nil {
+		c.refresh = max(c.refresh, v.Curves.due)
+	}
 	c.view = v
 	return c, nil
 }

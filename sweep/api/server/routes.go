@@ -77,6 +77,8 @@ var routes = []route{
 		answer: api.Progress{}, do: (*Server).progress},
 	{method: "GET", path: "/sweeps/{sweep}/curves", query: []string{"metric", "where"},
 		answer: api.Curves{}, do: (*Server).curves},
+	{method: "GET", path: "/sweeps/{sweep}/points", query: []string{"metric", "where"},
+		answer: api.Points{}, do: (*Server).points},
 	{method: "GET", path: "/sweeps/{sweep}/events", query: followParameter, answer: api.Event{},
 		do: (*Server).events},
 

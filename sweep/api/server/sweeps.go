@@ -130,6 +130,10 @@ func (s *Server) curves(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.archive.Curves(r.Context(), r.PathValue("sweep"), plotQuery(r))
 }
 
+func (s *Server) points(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return s.archive.Points(r.Context(), r.PathValue("sweep"), plotQuery(r))
+}
+
 func plotQuery(r *http.Request) api.PlotQuery {
 	v := r.URL.Query()
 	return api.PlotQuery{Metric: v.Get("metric"), Where: v.Get("where")}
