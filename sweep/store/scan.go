@@ -102,6 +102,7 @@ func (q TaskQuery) columns() string {
 		{table.FieldStarted | table.FieldHost | table.FieldSlot | table.FieldGPUs | table.FieldArgv,
 			"started"},
 		{ofOutcome, "class IS NOT NULL AS ended"},
+		{table.FieldClass, "class"},
 		{table.FieldDuration, "duration"},
 		{table.FieldExitCode, "exit_code"},
 		{table.FieldReason, "reason"},

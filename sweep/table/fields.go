@@ -18,6 +18,7 @@ const (
 	FieldStarted
 	FieldDuration
 	FieldExitCode
+	FieldClass // of the end, which is not a column: a parameter may have that name
 	FieldReason
 	FieldRevision
 	FieldSteps // of the metrics, which are read, too
