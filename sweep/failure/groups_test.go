@@ -76,7 +76,7 @@ func groupsOf(t *testing.T, all []failure.Failure) ([]failure.Group, int64) {
 	for _, f := range all {
 		if i := g.Index(f.Class, f.Reason); i < 0 && g.Others == 0 ||
 			i >= 0 && (g.Groups[i].Class != f.Class ||
-			g.Groups[i].Sweep == f.Sweep && g.Groups[i].Index > f.Index) {
+				g.Groups[i].Sweep == f.Sweep && g.Groups[i].Index > f.Index) {
 			t.Errorf("%+v is in group %d", f, i)
 		}
 	}
