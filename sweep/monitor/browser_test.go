@@ -303,7 +303,7 @@ func TestActingInABrowser(t *testing.T) {
 		b.keep("confirm-" + action)
 	}
 	b.run(chromedp.SetValue("#n", "3"), chromedp.Click("form.actions button"),
-		chromedp.WaitVisible("table.workers"))
+		chromedp.WaitVisible("ul.workers"))
 	b.keep("workers-actions")
 	s.until("it is asked for 3 slots", func() bool {
 		wanted := s.worker("w1").Wanted
