@@ -84,7 +84,7 @@ func sweepTable(sweeps []core.Summary) *cli.Table {
 		_, failed := display.Tally(s)
 		took := ""
 		if s.Ended != nil { // while it runs, and after a kill, Ran is that of its last change
-			took = ranFor(s).Round(time.Second).String()
+			took = s.RanFor().Round(time.Second).String()
 		}
 		state := string(s.State)
 		if s.Waits != nil {

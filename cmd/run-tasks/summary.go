@@ -147,18 +147,10 @@ func outcomeText(s core.Summary) string {
 	return text
 }
 
-// ranFor is how long a sweep that has ended ran, without the time in which it waited or was paused.
-func ranFor(s core.Summary) time.Duration {
-	if s.Ran == 0 { // it is of before that was counted
-		return s.Ended.Sub(s.Submitted)
-	}
-	return time.Duration(s.Ran * float64(time.Second))
-}
-
 // tookText is how long a sweep that has ended ran: "38.2s". Where it waited or was paused for
 // longer than a tenth of that it is "38.2s (25m08s elapsed)".
 func tookText(s core.Summary) string {
-	ran, whole := ranFor(s), s.Ended.Sub(s.Submitted)
+	ran, whole := s.RanFor(), s.Ended.Sub(s.Submitted)
 	text := human.Duration(ran.Seconds())
 	if whole-ran <= max(time.Second, ran/10) {
 		return text

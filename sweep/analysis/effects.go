@@ -40,7 +40,8 @@ type Effect struct {
 // all numbers are NaN.
 type Value struct {
 	Text   string // of a range "FROM to TO"
-	Points int64  // tasks that have the metric
+	Tasks  int64  // all that ended
+	Points int64  // those that have the metric
 	Failed int64
 	// Best is the largest or smallest; the others are quantiles, between neighbours by linear
 	// interpolation as numpy.quantile has it.
@@ -131,9 +132,10 @@ func (c *Collector) effect(parameter int, name string, maximize bool) Effect {
 	groups := c.groups(parameter)
 	e := Effect{Name: name}
 	values := make([][]float64, len(groups.texts))
-	failed := make([]int64, len(groups.texts))
+	tasks, failed := make([]int64, len(groups.texts)), make([]int64, len(groups.texts))
 	for i, level := range c.tasks[parameter] {
 		g := groups.of[level]
+		tasks[g]++
 		if v := c.values[i]; !math.IsNaN(v) {
 			values[g] = append(values[g], v)
 		} else if c.failed[i] {
@@ -142,7 +144,7 @@ func (c *Collector) effect(parameter int, name string, maximize bool) Effect {
 	}
 	e.Share = share(values)
 	for g, all := range values {
-		e.Values = append(e.Values, newValue(groups.texts[g], all, failed[g], maximize))
+		e.Values = append(e.Values, newValue(groups.texts[g], all, tasks[g], failed[g], maximize))
 	}
 	return e
 }
@@ -222,9 +224,9 @@ func share(groups [][]float64) float64 {
 	return min(1, between/all)
 }
 
-func newValue(text string, all []float64, failed int64, maximize bool) Value {
+func newValue(text string, all []float64, tasks, failed int64, maximize bool) Value {
 	slices.Sort(all)
-	v := Value{Text: text, Points: int64(len(all)), Failed: failed,
+	v := Value{Text: text, Tasks: tasks, Points: int64(len(all)), Failed: failed,
 		P05: Quantile(all, 0.05), P25: Quantile(all, 0.25), Median: Quantile(all, 0.5),
 		P75: Quantile(all, 0.75), P95: Quantile(all, 0.95), Best: Quantile(all, 0)}
 	if maximize {
@@ -245,9 +247,10 @@ func (c *Collector) Grid(x, y int, maximize bool) Grid {
 	columns, lines := c.groups(x), c.groups(y)
 	g := Grid{X: columns.texts, Y: lines.texts, Cells: make([][]Value, len(lines.texts))}
 	values := make([][]float64, len(g.X)*len(g.Y))
-	failed := make([]int64, len(values))
+	tasks, failed := make([]int64, len(values)), make([]int64, len(values))
 	for i, v := range c.values {
 		at := lines.of[c.tasks[y][i]]*len(g.X) + columns.of[c.tasks[x][i]]
+		tasks[at]++
 		if !math.IsNaN(v) {
 			values[at] = append(values[at], v)
 		} else if c.failed[i] {
@@ -256,7 +259,7 @@ func (c *Collector) Grid(x, y int, maximize bool) Grid {
 	}
 	for i := range values {
 		line := i / len(g.X)
-		g.Cells[line] = append(g.Cells[line], newValue("", values[i], failed[i], maximize))
+		g.Cells[line] = append(g.Cells[line], newValue("", values[i], tasks[i], failed[i], maximize))
 	}
 	return g
 }

@@ -45,7 +45,8 @@ type Effect struct {
 // has the metric.
 type EffectValue struct {
 	Value  string   `json:"value"`
-	Points int64    `json:"points"` // tasks that have the metric
+	Tasks  int64    `json:"tasks"`  // all that ended
+	Points int64    `json:"points"` // those that have the metric
 	Failed int64    `json:"failed"`
 	Best   *float64 `json:"best"` // null, too, of another metric than the objective's
 	P05    *float64 `json:"p05"`
@@ -67,7 +68,7 @@ func NewEffects(metric string, maximize *bool, e analysis.Effects) Effects {
 			if maximize == nil {
 				best = nil
 			}
-			shown.Values = append(shown.Values, EffectValue{Value: v.Text, Points: v.Points,
+			shown.Values = append(shown.Values, EffectValue{Value: v.Text, Tasks: v.Tasks, Points: v.Points,
 				Failed: v.Failed, Best: best, P05: numberOrNull(v.P05),
 				P25: numberOrNull(v.P25), Median: numberOrNull(v.Median),
 				P75: numberOrNull(v.P75), P95: numberOrNull(v.P95)})

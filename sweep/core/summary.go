@@ -30,6 +30,15 @@ type Summary struct {
 	Images []string `json:"images"`
 }
 
+// RanFor returns how long a sweep that has ended ran, without the time in which it waited or was
+// paused.
+func (s Summary) RanFor() time.Duration {
+	if s.Ran == 0 { // it was not counted
+		return s.Ended.Sub(s.Submitted)
+	}
+	return time.Duration(s.Ran * float64(time.Second))
+}
+
 // Outline is what a summary shows of a record. Its JSON is how the store keeps it beside the
 // record, so that a list of sweeps reads no records.
 type Outline struct {

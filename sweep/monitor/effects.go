@@ -81,9 +81,13 @@ func (m *Monitor) effects(sweep, where string, e api.Effects) *effectsView {
 	}
 	scale := e.Scale()
 	v := effectsView{Metric: human.Truncate(human.Visible(e.Metric)),
-		Method: fmt.Sprintf("share of the variance between the means, over %d tasks", e.Points),
+		Method: fmt.Sprintf("share of the variance that each explains alone, over %d tasks", e.Points),
 		Low:    fourDigits(scale.Low), High: fourDigits(scale.High),
 		Logarithmic: scale.Logarithmic, More: m.plotsURL(sweep, where)}
+	if n := e.Without - e.Failed; n > 0 {
+		v.Method += fmt.Sprintf("; %d more ended without a number", n)
+	}
+	v.Method += "; dot: median, ring: best, bar: middle half, red: share that failed"
 	at := func(n *float64) string {
 		if n == nil {
 			return ""
@@ -100,12 +104,12 @@ func (m *Monitor) effects(sweep, where string, e api.Effects) *effectsView {
 				Title: human.Visible(one.Value)[:min(len(human.Visible(one.Value)), maxTitleBytes)],
 				P05:   at(one.P05), P25: at(one.P25), Mid: at(one.Median), P75: at(one.P75),
 				P95: at(one.P95), BestAt: at(one.Best),
-				Tasks: count(one.Points + one.Failed)}
+				Tasks: count(one.Tasks)}
 			if one.Median != nil {
 				r.Median, r.Best = fourDigits(*one.Median), fourDigits(*one.Best)
 			}
 			if one.Failed > 0 {
-				r.FailedShare = inPercent(float64(one.Failed) / float64(one.Points+one.Failed))
+				r.FailedShare = inPercent(float64(one.Failed) / float64(one.Tasks))
 			}
 			if term := effectTerm(p.Name, one.Value); term != "" {
 				if where != "" {

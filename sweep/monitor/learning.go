@@ -12,6 +12,9 @@ import (
 	"mlframework/sweep/task"
 )
 
+// otherCurves is how many metrics are looked at for curves if the objective has none.
+const otherCurves = 4
+
 // curvesView is how a sweep came to its best value, and how its tasks came to theirs.
 type curvesView struct {
 	Progress, Curves     *plot
@@ -36,7 +39,7 @@ func (m *Monitor) askCurves(ctx context.Context, s api.Sweep, where string, vers
 		func(ctx context.Context) (a answer, err error) {
 			q := api.PlotQuery{Where: where}
 			if a.progress, err = m.o.Master.Progress(ctx, s.ID, q); err == nil {
-				a.curves, err = m.o.Master.Curves(ctx, s.ID, q)
+				a.curves, err = m.curves(ctx, s, q)
 			}
 			if refusal(err) != nil { // the filter's fault is told with the table
 				return answer{wrong: true}, nil
@@ -59,6 +62,21 @@ func (m *Monitor) askCurves(ctx context.Context, s api.Sweep, where string, vers
 			count(c.Sampled), count(c.Tasks))
 	}
 	return &v, nil
+}
+
+// curves asks for the curves of the objective, or, where it has none, of the first of the other
+// metrics that has some.
+func (m *Monitor) curves(ctx context.Context, s api.Sweep, q api.PlotQuery) (api.Curves, error) {
+	c, err := m.o.Master.Curves(ctx, s.ID, q)
+	for i, rule := range s.Record.Recipe.Metrics {
+		if err != nil || i == otherCurves || m.learningCurves(s.ID, c) != nil {
+			break
+		}
+		if q.Metric = rule.Name; rule.Name != s.Record.Objective.Metric {
+			c, err = m.o.Master.Curves(ctx, s.ID, q)
+		}
+	}
+	return c, err
 }
 
 // progress draws the best value so far as a line of steps.

@@ -102,18 +102,20 @@ func (m *Monitor) compareOutputs(r *request, sweep string, all []api.Task) (*out
 		v.Notes = append(v.Notes, human.Pick(len(noted[note]), "Task ", "Tasks ")+
 			human.List(noted[note])+": "+note)
 	}
-	v.compare(names, texts)
+	v.compare(sweep, names, texts)
 	return v, nil
 }
 
-// compare fills in the first difference between the beginnings of outputs.
-func (v *outputComparison) compare(names []string, texts [][]byte) {
+// compare fills in the first difference between the beginnings of the outputs of tasks of a sweep.
+// That each task has a folder is no difference: where lines name it, … stands for its number.
+func (v *outputComparison) compare(sweep string, names []string, texts [][]byte) {
 	if len(texts) < 2 {
 		return
 	}
 	var all [][]string
 	cut := false
-	for _, text := range texts {
+	for of, text := range texts {
+		folder := "/" + sweep + "/" + names[of] + "/"
 		lines := bytes.SplitAfter(text, []byte("\n"))
 		if len(text) == headBytes {
 			cut = true
@@ -123,7 +125,8 @@ func (v *outputComparison) compare(names []string, texts [][]byte) {
 		}
 		shown := make([]string, len(lines))
 		for i, line := range lines {
-			shown[i] = shownLine(bytes.TrimSuffix(line, []byte("\n")))
+			shown[i] = strings.ReplaceAll(shownLine(bytes.TrimSuffix(line, []byte("\n"))), folder,
+				"/"+sweep+"/…/")
 		}
 		all = append(all, shown)
 	}

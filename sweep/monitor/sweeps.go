@@ -30,7 +30,8 @@ type sweepLine struct {
 	Outcome              outcome
 	Reason               string
 	Submitted            time.Time
-	Took                 string // from its submission to its end, or to now
+	Open                 bool   // it has not ended
+	Took                 string // how long it ran, or has been open
 	Total, Ended         int64
 	Share                string // of what has ended
 	Bar                  []segment
@@ -104,7 +105,7 @@ func (m *Monitor) sweepURL(id string) string { return m.o.Prefix + "/sweeps/" + 
 
 // line returns a sweep in words.
 func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
-	l := sweepLine{ID: human.Visible(s.ID), URL: m.sweepURL(s.ID),
+	l := sweepLine{ID: human.Visible(s.ID), Open: s.Ended == nil, URL: m.sweepURL(s.ID),
 		Definition: human.Visible(s.Definition), Outcome: outcomeOf(s),
 		Submitted: s.Submitted, Total: s.Total, Ended: ended(s), Bar: stateBar(s),
 		Revision: human.Visible(s.Revision), Short: shortRevision(s.Revision),
@@ -118,11 +119,10 @@ func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
 	case s.Silent != nil:
 		l.Reason = human.Truncate(human.Visible(*s.Silent))
 	}
-	end := now
+	l.Took = seconds(max(0, now.Sub(s.Submitted)))
 	if s.Ended != nil {
-		end = *s.Ended
+		l.Took = seconds(s.RanFor())
 	}
-	l.Took = seconds(max(0, end.Sub(s.Submitted)))
 	l.Share = share(l.Ended, l.Total)
 	names, states := shownStates()
 	for _, name := range names {

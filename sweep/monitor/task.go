@@ -136,7 +136,14 @@ func facts(t api.Task, now time.Time) (all []string) {
 		return nil
 	}
 	a := t.Attempts[n-1]
-	all = append(all, fmt.Sprintf("attempt %d", a.Attempt))
+	number := fmt.Sprintf("attempt %d", a.Attempt)
+	if state, _ := task.ParseState(t.Row.State); a.Class != nil && !state.Terminal() {
+		number = "will run again; below is " + number
+		if a.Reason != nil && *a.Reason != "" {
+			number += ": " + human.Visible(human.WithFrame(*a.Reason, a.Frame))
+		}
+	}
+	all = append(all, number)
 	if where := workerText(a); where != "" {
 		all = append(all, where)
 	}
