@@ -15,7 +15,6 @@ var otherOptions = map[string]string{
 	"seed":           "a parameter is set without dashes: seed=1; --sample-seed chooses the sample",
 	"n":              "--dry-run shows what would run; --limit N runs only the first N tasks",
 	"V":              "run-tasks --version prints the version",
-	"v":              "run-tasks --version prints the version",
 	"project":        "-d FOLDER names the project's folder",
 	"dir":            "-d FOLDER names the project's folder",
 	"jobs":           "--slots N runs N tasks at a time",

@@ -50,6 +50,7 @@ type continueOptions struct {
 	runOptions
 	project.Update
 	sweep   string
+	chosen  *int64  // how many tasks --where picked when it was looked at
 	indexes []int64 // of tasks; none: all that failed
 	where   string  // those of them that match; "": all
 	retry   bool
@@ -103,6 +104,7 @@ func (o continueOptions) run(ctx context.Context, c *command, src source) error 
 		if err != nil {
 			return err
 		}
+		o.chosen = &n
 		notes = append(notes, whereNote(n))
 	}
 	now, err := o.Current(s)
@@ -138,7 +140,7 @@ func (o continueOptions) begin(t *terminal, now project.Current) func(context.Co
 			return b, err
 		}
 		g.Indexes, g.Fresh, g.KeepGoing = o.indexes, o.fresh, o.keepGoing
-		g.Where = api.Where(o.where)
+		g.Where, g.AtMost = api.Where(o.where), o.chosen
 		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
 			error) {
 			g.Secrets = v

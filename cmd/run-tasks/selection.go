@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -22,7 +23,7 @@ func flagWhere(usage string) cliv2.Flag {
 func readWhere(ctx *cliv2.Context, named bool) (string, error) {
 	where := ctx.String("where")
 	switch {
-	case ctx.IsSet("where") && where == "":
+	case ctx.IsSet("where") && strings.TrimSpace(where) == "":
 		return "", cli.Wrong("", "--where has no value")
 	case where != "" && named:
 		return "", cli.Wrong("", "--where and tasks that are named are mutually exclusive")

@@ -7,6 +7,7 @@ import (
 
 	cliv2 "github.com/urfave/cli/v2"
 
+	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/local"
 	"mlframework/cmd/run-tasks/project"
 	"mlframework/config"
@@ -27,13 +28,20 @@ func flagStore() cliv2.Flag {
 // --store names, or the one that -d names, or the nearest that has sweeps or a project, from the
 // current one upwards. With --updated and --reread, -d may name a project that has no sweeps.
 func (c *command) useStore(ctx *cliv2.Context) error {
-	if locationOf(ctx) != project.Here {
+	folder, named := ctx.String("store"), ctx.String("d")
+	cluster := filepath.Join(named, config.FileName)
+	switch at := locationOf(ctx); {
+	case at == project.InCluster && named != "" && !ctx.IsSet("config") && local.HasStore(named):
+		return cli.Wrong("add --local for these, or leave out -d", "%s has sweeps on this machine, "+
+			"and commands here use the cluster of %s", cli.Visible(named), config.FileName)
+	case at != project.Here:
 		return nil
+	case named != "" && exists(cluster) && !local.HasStore(named) && !ctx.Bool("local"):
+		return cli.Wrong("add --config "+human.CommandLine([]string{cluster}),
+			"the sweeps of %s are on a cluster", cli.Visible(named))
 	}
-	folder := ctx.String("store")
 	if folder == "" {
 		folder = nearestStore()
-		named := ctx.String("d")
 		if named != "" && (local.HasStore(named) || !ctx.Bool("updated") && !ctx.Bool("reread")) {
 			folder = named
 		}

@@ -107,7 +107,7 @@ func TestGrid(t *testing.T) {
 	c.Add([]string{"10", "sgd"}, 4, false)
 	c.Add([]string{"9", "adam"}, 3, false)
 	c.Add([]string{"9", "adam"}, math.NaN(), true)
-	g := c.Grid(0, 1, true)
+	g := c.Grid(0, 1, 30, true)
 	if !slices.Equal(g.X, []string{"9", "10"}) || !slices.Equal(g.Y, []string{"sgd", "adam"}) {
 		t.Fatalf("%+v", g)
 	}

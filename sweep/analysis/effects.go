@@ -242,14 +242,21 @@ type Grid struct {
 	Cells [][]Value // by Y, then by X; without texts
 }
 
-// Grid returns what the tasks tell of two of the collector's parameters.
-func (c *Collector) Grid(x, y int, maximize bool) Grid {
+// Grid returns what the tasks tell of two of the collector's parameters, of at most so many values
+// of each: the first.
+func (c *Collector) Grid(x, y, most int, maximize bool) Grid {
 	columns, lines := c.groups(x), c.groups(y)
-	g := Grid{X: columns.texts, Y: lines.texts, Cells: make([][]Value, len(lines.texts))}
+	g := Grid{X: columns.texts[:min(most, len(columns.texts))],
+		Y: lines.texts[:min(most, len(lines.texts))]}
+	g.Cells = make([][]Value, len(g.Y))
 	values := make([][]float64, len(g.X)*len(g.Y))
 	tasks, failed := make([]int64, len(values)), make([]int64, len(values))
 	for i, v := range c.values {
-		at := lines.of[c.tasks[y][i]]*len(g.X) + columns.of[c.tasks[x][i]]
+		line, column := lines.of[c.tasks[y][i]], columns.of[c.tasks[x][i]]
+		if line >= len(g.Y) || column >= len(g.X) {
+			continue
+		}
+		at := line*len(g.X) + column
 		tasks[at]++
 		if !math.IsNaN(v) {
 			values[at] = append(values[at], v)
@@ -275,5 +282,9 @@ func Quantile(sorted []float64, q float64) float64 {
 	if low+1 >= len(sorted) {
 		return sorted[len(sorted)-1]
 	}
-	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
+	part := at - float64(low)
+	if d := sorted[low+1] - sorted[low]; !math.IsInf(d, 0) { // of the largest numbers it would be
+		return sorted[low] + part*d
+	}
+	return sorted[low]*(1-part) + sorted[low+1]*part
 }

@@ -98,7 +98,7 @@ func (e Effects) Scale() analysis.Scale {
 }
 
 func numberOrNull(n float64) *float64 {
-	if math.IsNaN(n) {
+	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return nil
 	}
 	return &n

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/task"
@@ -18,7 +19,7 @@ type Selection struct {
 	AtMost *int64 `json:"at_most,omitempty"`
 }
 
-// Where is a table.Filter; "": there is none. The JSON of an empty one is refused: a script whose
+// Where is a table.Filter; "": there is none. The JSON of a blank one is refused: a script whose
 // filter is empty by mistake must not be about all tasks.
 type Where string
 
@@ -28,7 +29,7 @@ func (w *Where) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &text); err != nil {
 		return err
 	}
-	if *w = Where(text); text == "" {
+	if *w = Where(text); strings.TrimSpace(text) == "" {
 		return errors.New("where has no value: leave it out")
 	}
 	return nil

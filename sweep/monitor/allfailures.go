@@ -54,10 +54,11 @@ type failureSweep struct {
 // looks at all tasks that failed.
 func (m *Monitor) askAllFailures(ctx context.Context, within time.Duration, version int64) (
 	reply[api.AllFailures], error) {
-	return ask(ctx, m.answers, "all failures "+within.String(), version,
+	r, _, err := askRarely(ctx, m.answers, "all failures "+within.String(), version,
 		func(ctx context.Context) (api.AllFailures, error) {
 			return m.o.Master.AllFailures(ctx, within)
 		})
+	return r, err
 }
 
 // failureTimes are the times of the page of failures, as its URL has them.

@@ -43,8 +43,9 @@ type failureLine struct {
 // failed.
 func (m *Monitor) askFailures(ctx context.Context, s api.Sweep, version int64) (reply[api.Failures],
 	error) {
-	return ask(ctx, m.answers, "failures "+s.ID, version,
+	r, _, err := askRarely(ctx, m.answers, rareKey("failures", s, ""), version,
 		func(ctx context.Context) (api.Failures, error) { return m.o.Master.Failures(ctx, s.ID) })
+	return r, err
 }
 
 // failures returns the failures of a sweep in words.

@@ -3,6 +3,7 @@ package monitor
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"mlframework/sweep/analysis"
@@ -51,12 +52,15 @@ func newHeatMap(p api.Points, columns []api.PointColumn, x, y string,
 	}
 	h.X, h.Y = human.Visible(a.Name), human.Visible(b.Name)
 	c := analysis.NewCollector([]string{a.Name, b.Name})
+	rare := bestOfSample(p)
 	for i, v := range p.Values {
+		if rare != nil && rare(v) {
+			continue
+		}
 		c.Add([]string{a.Values[a.Of[i]], b.Values[b.Of[i]]}, v, false)
 	}
 	maximize := p.Maximize != nil && *p.Maximize
-	g := c.Grid(0, 1, maximize)
-	g.X, g.Y = g.X[:min(len(g.X), maxHeat)], g.Y[:min(len(g.Y), maxHeat)]
+	g := c.Grid(0, 1, maxHeat, maximize)
 	scale := analysis.NewScale()
 	for i := range g.Y {
 		for j := range g.X {
@@ -76,6 +80,21 @@ func newHeatMap(p api.Points, columns []api.PointColumn, x, y string,
 		h.Rows = append(h.Rows, row)
 	}
 	return &h
+}
+
+// bestOfSample returns which values of a sample are among the best, of which it has all: medians with
+// them would be too good. It is nil if all tasks are there.
+func bestOfSample(p api.Points) func(value float64) bool {
+	if p.Maximize == nil || int64(len(p.Values)) >= p.Tasks || len(p.Values) <= api.BestPoints {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(p.Values))
+	if *p.Maximize {
+		least := sorted[len(sorted)-api.BestPoints]
+		return func(value float64) bool { return value >= least }
+	}
+	most := sorted[api.BestPoints-1]
+	return func(value float64) bool { return value <= most }
 }
 
 // maxHeat is how many values of each parameter have cells.

@@ -47,9 +47,10 @@ type parallelView struct {
 type axis struct {
 	Name, Title, X string
 	Ticks          []axisTick
+	Hidden         []axisTick // values without room for a label; a drag reaches them
 
-	// of numbers between its ends, by which tasks can be filtered, as URLs have it; "": its ticks are
-	// all its values
+	// of numbers between its ends, by which tasks can be filtered, as URLs have it; "": its ticks and
+	// hidden ones are all its values
 	Column      string
 	Low, High   string
 	Logarithmic bool
@@ -203,6 +204,8 @@ func newAxis(name string, n, last int, ticks []axisTick) axis {
 		if y := percentOf(t.Y); below-y >= labelGap {
 			a.Ticks = append(a.Ticks, t)
 			below = y
+		} else if t.URL != "" {
+			a.Hidden = append(a.Hidden, t)
 		}
 	}
 	return a

@@ -61,11 +61,16 @@ func cannotShare(err error) bool {
 		e.Code()&0xff == sqlite3.SQLITE_READONLY)
 }
 
-// closed reports whether the last writer left nothing in the log, so that the database alone is the
-// store.
+// closed reports whether the last writer left nothing in the log or the rollback journal, so that the
+// database alone is the store.
 func closed(folder string) bool {
-	log, err := os.Stat(filepath.Join(folder, File+"-wal"))
-	return errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0
+	for _, name := range []string{File + "-wal", File + "-journal"} {
+		log, err := os.Stat(filepath.Join(folder, name))
+		if !errors.Is(err, fs.ErrNotExist) && (err != nil || log.Size() > 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // Close ends the reader.

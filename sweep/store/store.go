@@ -64,7 +64,8 @@ func (s *Store) open(ctx context.Context, folder string) (err error) {
 		"wal_autocheckpoint(4000)"}
 	network := networkFileSystem(folder)
 	if network != "" {
-		pragmas = []string{"busy_timeout(10000)", "journal_mode(TRUNCATE)", "synchronous(FULL)"}
+		// a commit waits until no other command reads
+		pragmas = []string{"busy_timeout(600000)", "journal_mode(TRUNCATE)", "synchronous(FULL)"}
 		s.Slow = fmt.Sprintf("%s is on %s: the store uses a rollback journal there, which is slower",
 			folder, network)
 	}

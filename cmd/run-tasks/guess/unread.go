@@ -12,6 +12,15 @@ var (
 	reads = regexp.MustCompile(`(?i)\barg|_args?\b|argument|optparse|getopt|click|absl|flags|hydra|` +
 		`omegaconf|\bfire\b|typer|tyro|docopt|\bplac\b|sacred|cli\b|environ|getenv|PARAM_|` +
 		`parameters\.json|\bgin\b|cyclopts|settings|stdin|input\(|fileinput|wandb`)
+	// harmless matches names of modules that read nothing from outside unless they are told to.
+	harmless = regexp.MustCompile(`^(?:` +
+		`__future__|abc|array|bisect|collections|concurrent|contextlib|copy|csv|dataclasses|` +
+		`datetime|decimal|enum|fractions|functools|glob|gzip|hashlib|heapq|io|itertools|json|` +
+		`logging|math|multiprocessing|operator|os|pathlib|pickle|platform|pprint|queue|` +
+		`random|re|shutil|signal|statistics|string|struct|sys|tempfile|textwrap|threading|` +
+		`time|traceback|types|typing|urllib|uuid|warnings|weakref|zipfile|PIL|cv2|flax|gym|` +
+		`gymnasium|h5py|jax|joblib|keras|lightgbm|matplotlib|networkx|nltk|numba|numpy|optax|` +
+		`pandas|scipy|seaborn|sklearn|tensorflow|torch|torchvision|tqdm|xgboost|yaml)$`)
 	// runs matches what runs other code, which cannot be followed.
 	runs = regexp.MustCompile(`\b(?:exec|eval|runpy|importlib|subprocess|__import__)\b`)
 	// importedNames matches the first names of imported modules.
@@ -36,7 +45,11 @@ func ReadsNothing(project fs.FS, file string) bool {
 			if m[1][0] == '.' {
 				continue // a module beside it: its package is in the queue
 			}
-			for _, found := range modulesOf(project, path.Join(dir, m[1])) {
+			files := append(modulesOf(project, path.Join(dir, m[1])), modulesOf(project, m[1])...)
+			if len(files) == 0 && !harmless.MatchString(m[1]) {
+				return false
+			}
+			for _, found := range files {
 				if !seen[found] {
 					seen[found] = true
 					queue = append(queue, found)

@@ -28,7 +28,10 @@ func TestReadsNothing(t *testing.T) {
 			"net/__init__.py": "", "net/core.py": "from . import cfg\n",
 			"net/cfg.py": "import click\n"}, false},
 		"code that runs code": {map[string]string{"fit.py": "exec(open('x').read())\n"}, false},
-		"no such file":        {map[string]string{}, false},
+		"a module of the root": {map[string]string{"fit.py": "from lab.main import main\n",
+			"lab/main.py": "import argparse\n"}, false},
+		"an unknown library": {map[string]string{"fit.py": "import chz\n"}, false},
+		"no such file":       {map[string]string{}, false},
 	} {
 		project := fstest.MapFS{}
 		for file, text := range c.files {

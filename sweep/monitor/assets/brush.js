@@ -50,7 +50,7 @@ function termOf(grip, top, bottom) {
     const at = (y) => number((box.bottom - y) / box.height, Number(low), Number(high), logarithmic !== undefined);
     return `${decodeURIComponent(column)} >= ${at(bottom)} and ${decodeURIComponent(column)} <= ${at(top)}`;
   }
-  const terms = [...grip.ownerSVGElement.querySelectorAll(`a[data-axis="${axis}"]`)].filter((tick) => {
+  const terms = [...grip.ownerSVGElement.querySelectorAll(`[data-axis="${axis}"][data-term]`)].filter((tick) => {
     const box = tick.getBoundingClientRect();
     const middle = (box.top + box.bottom) / 2;
     return middle >= top && middle <= bottom;
@@ -58,10 +58,12 @@ function termOf(grip, top, bottom) {
   return terms.length > 1 ? `(${terms.join(" or ")})` : (terms[0] ?? "");
 }
 
-// number returns what is at a place of a scale, with four digits, and its ends as they are.
+// number returns what is at a place of a scale, with four digits of its length, and its ends as they
+// are.
 function number(place, low, high, logarithmic) {
   if (place <= 0) return low;
   if (place >= 1) return high;
   const value = logarithmic ? low * (high / low) ** place : low + place * (high - low);
-  return Number(value.toPrecision(4));
+  const more = logarithmic ? 0 : Math.log10(Math.max(Math.abs(low), Math.abs(high)) / (high - low));
+  return Number(value.toPrecision(Math.min(15, 4 + Math.max(0, Math.ceil(more)))));
 }
