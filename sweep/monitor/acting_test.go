@@ -35,14 +35,15 @@ func TestActing(t *testing.T) {
 	v := s.enter(monitor.Operator)
 	at := "/sweeps/" + id
 	for _, step := range []struct {
-		action, question, state string
+		action, label, question, state string
 	}{
-		{"pause", "Pause " + id + "?", "paused"},
-		{"resume", "Resume " + id + "?", "running"},
-		{"cancel", "Cancel " + id + "?", "cancelled"},
-		{"retry", "Run 3 failed or cancelled tasks of " + id + " again?", "running"},
+		{"pause", "Pause", "Pause " + id + "?", "paused"},
+		{"resume", "Resume", "Resume " + id + "?", "running"},
+		{"cancel", "Cancel", "Cancel " + id + "?", "cancelled"},
+		{"retry", "Retry cancelled", "Run 3 failed or cancelled tasks of " + id + " again?", "running"},
 	} {
-		if p := v.get(at); !strings.Contains(p.text, `href="`+s.prefix()+at+"/"+step.action+`"`) {
+		if p, url := v.get(at), s.prefix()+at+"/"+step.action; !strings.Contains(p.text,
+			`href="`+url+`" data-key="`+url+`">`+step.label+"</a>") {
 			t.Errorf("%s is not offered", step.action)
 		}
 		if p := v.get(at + "/" + step.action); !strings.Contains(p.text, step.question) ||
@@ -65,6 +66,7 @@ func TestActing(t *testing.T) {
 	if p := v.agree(at + "/tasks/1/retry"); p.status != http.StatusSeeOther {
 		t.Errorf("a task again: %d %s", p.status, p.text)
 	}
+	has(t, v.get("/audit"), `<td class="wrapped">1 task</td>`)
 	all, err := s.master.Audit(t.Context(), api.AuditQuery{})
 	s.must(err)
 	if n := len(all.Actions); n < 6 || all.Actions[0].User != "anna" ||
@@ -108,5 +110,10 @@ func TestActingTooLate(t *testing.T) {
 	if p := v.post(at+"/pause", url.Values{"count": {"0"}}); p.status != http.StatusConflict ||
 		!strings.Contains(p.text, id+" is cancelled: there is nothing to pause.") {
 		t.Errorf("too late: %d %s", p.status, p.text)
+	}
+	form := url.Values{"count": {"1"}}
+	if p := v.post(at+"/tasks/1/cancel", form); p.status != http.StatusConflict ||
+		!strings.Contains(p.text, id+"/1 is already cancelled.") {
+		t.Errorf("a task, too late: %d %s", p.status, p.text)
 	}
 }

@@ -16,6 +16,7 @@ type alarm struct {
 	State     string
 	Text      string // why
 	Remedy    remedy
+	Actions   []button // of operators
 }
 
 // remedy is what repairs something: a sentence, the command that it is about, or both.
@@ -100,7 +101,8 @@ func gpuRemedy(w core.Worker) remedy {
 }
 
 // sweepAlarms are the sweeps that do not go on by themselves.
-func (m *Monitor) sweepAlarms(all []core.Summary, workers []core.Worker) (alarms []alarm) {
+func (m *Monitor) sweepAlarms(all []core.Summary, workers []core.Worker, role Role) (
+	alarms []alarm) {
 	ready := slices.ContainsFunc(workers, func(w core.Worker) bool {
 		return w.State == core.WorkerReady
 	})
@@ -112,6 +114,9 @@ func (m *Monitor) sweepAlarms(all []core.Summary, workers []core.Worker) (alarms
 		switch {
 		case s.State == core.Paused:
 			a.Remedy = resumeRemedy(s)
+			if role >= Operator {
+				a.Actions = []button{{"Resume", a.URL + "/resume"}}
+			}
 			if s.Reason != nil {
 				a.Text = *s.Reason
 			}

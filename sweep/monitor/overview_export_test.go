@@ -11,7 +11,7 @@ import (
 // Alarms returns what needs a person, each in a line.
 func Alarms(sweeps []core.Summary, workers []core.Worker) (lines []string) {
 	m := &Monitor{}
-	for _, a := range append(m.workerAlarms(workers), m.sweepAlarms(sweeps, workers)...) {
+	for _, a := range append(m.workerAlarms(workers), m.sweepAlarms(sweeps, workers, Viewer)...) {
 		lines = append(lines, a.What+" "+a.State+": "+a.Text+" | "+a.Remedy.Text+" "+
 			a.Remedy.Command)
 	}
