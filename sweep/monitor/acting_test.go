@@ -75,6 +75,20 @@ func TestActing(t *testing.T) {
 	}
 }
 
+// The button of a retry names what it runs again.
+func TestRetryLabel(t *testing.T) {
+	t.Parallel()
+	for want, counts := range map[string]map[string]int64{
+		"Retry failed":               {"failed": 1, "succeeded": 2},
+		"Retry cancelled":            {"cancelled": 3},
+		"Retry failed and cancelled": {"lost": 1, "cancelled": 1},
+	} {
+		if got := monitor.RetryLabel(counts); got != want {
+			t.Errorf("%v: %q, not %q", counts, got, want)
+		}
+	}
+}
+
 // What changed since it was confirmed is asked again, what is not possible any more refused, and
 // viewers cannot act.
 func TestActingTooLate(t *testing.T) {

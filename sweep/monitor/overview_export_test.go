@@ -8,6 +8,9 @@ import (
 	"mlframework/sweep/core"
 )
 
+// RetryLabel is the button that runs tasks of a sweep again.
+func RetryLabel(counts map[string]int64) string { return retryLabel(core.Summary{Counts: counts}) }
+
 // Alarms returns what needs a person, each in a line.
 func Alarms(sweeps []core.Summary, workers []core.Worker) (lines []string) {
 	m := &Monitor{}

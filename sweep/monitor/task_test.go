@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/monitor"
@@ -93,6 +94,20 @@ func TestATasksPage(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The table of attempts keeps apart how an attempt ended and what it found.
+func TestAttemptsOfATaskThatRanAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id, _ := trained(s)
+	_, err := s.master.Retry(t.Context(), id, api.ResumeRequest{Indexes: []int64{0}}, "")
+	s.must(err)
+	v := s.enter(monitor.Viewer)
+	s.until("the second attempt is shown", func() bool {
+		return strings.Contains(v.get("/sweeps/"+id+"/tasks/0").text,
+			`error</span> <span class="quiet">· found earlier outputs</span>`)
+	})
 }
 
 // What was printed comes as it was printed, as a file.
