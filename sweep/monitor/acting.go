@@ -161,6 +161,16 @@ func sweepCan(s core.Summary, action string) bool {
 	return s.State == core.Open || s.State == core.Paused
 }
 
+// cannot says why an action is not possible for a sweep as it stands.
+func cannot(s core.Summary, action string) string {
+	if action == "retry" {
+		return s.ID + " has no failed or cancelled task."
+	}
+	verb := map[string]string{"pause": "be paused", "resume": "be resumed",
+		"priority": "get another priority", "cancel": "be cancelled"}[action]
+	return fmt.Sprintf("%s is %s and cannot %s.", s.ID, s.State, verb)
+}
+
 // taskButtons returns what an operator can do with a task now.
 func (m *Monitor) taskButtons(r *request, id task.ID, row string) (all []button) {
 	state, err := task.ParseState(row)
@@ -269,7 +279,7 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 	}
 	if !sweepCan(s.Summary, a.name) {
 		return a, o, c, &fault{status: http.StatusConflict,
-			Text:   fmt.Sprintf("%s is %s: there is nothing to %s.", s.ID, s.State, a.name),
+			Text:   cannot(s.Summary, a.name),
 			Remedy: "Go back to see how it stands."}
 	}
 	o.sweep = s.ID

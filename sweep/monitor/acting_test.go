@@ -113,6 +113,10 @@ func TestActingTooLate(t *testing.T) {
 			t.Errorf("%s: %d", path, p.status)
 		}
 	}
+	if p := v.post(at+"/retry", url.Values{"count": {"0"}}); p.status != http.StatusConflict ||
+		!strings.Contains(p.text, id+" has no failed or cancelled task.") {
+		t.Errorf("too early: %d %s", p.status, p.text)
+	}
 	_, err := s.master.CancelTask(t.Context(), id, 0)
 	s.must(err)
 	if p := v.post(at+"/retry", url.Values{"count": {"0"}}); p.status != http.StatusOK ||
@@ -121,9 +125,15 @@ func TestActingTooLate(t *testing.T) {
 	}
 	_, err = s.master.Cancel(t.Context(), id)
 	s.must(err)
-	if p := v.post(at+"/pause", url.Values{"count": {"0"}}); p.status != http.StatusConflict ||
-		!strings.Contains(p.text, id+" is cancelled: there is nothing to pause.") {
-		t.Errorf("too late: %d %s", p.status, p.text)
+	for action, says := range map[string]string{
+		"pause": "be paused", "resume": "be resumed", "cancel": "be cancelled",
+		"priority": "get another priority",
+	} {
+		p := v.post(at+"/"+action, url.Values{"count": {"0"}, "n": {"1"}})
+		if p.status != http.StatusConflict ||
+			!strings.Contains(p.text, id+" is cancelled and cannot "+says+".") {
+			t.Errorf("%s, too late: %d %s", action, p.status, p.text)
+		}
 	}
 	form := url.Values{"count": {"1"}}
 	if p := v.post(at+"/tasks/1/cancel", form); p.status != http.StatusConflict ||
