@@ -163,7 +163,7 @@ func hostName(folder string) string {
 // serve serves pages until ctx ends.
 func (p pages) serve(ctx context.Context, t *terminal) error {
 	m, err := monitor.New(monitor.Options{Master: p.master, State: p.state, Cluster: p.name,
-		Log: slog.New(slog.DiscardHandler)})
+		LinkCommand: "run-tasks monitor", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}

@@ -99,7 +99,7 @@ func TestMonitorShowsAnOutput(t *testing.T) {
 	if strings.Contains(page, "Run again") {
 		t.Errorf("a viewer can act: %s", page)
 	}
-	for _, want := range []string{"and why\n</pre>", "exit code 1", "The same but one parameter"} {
+	for _, want := range []string{"and why\n</pre>", "exit code 1", "Differs in one parameter"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in %s", want, page)
 		}

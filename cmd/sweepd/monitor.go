@@ -120,7 +120,8 @@ func (c *command) monitor(ctx *cliv2.Context) error {
 	defer client.Close()
 	m, err := monitor.New(monitor.Options{Master: client, State: ctx.String("state"),
 		Prefix: ctx.String("prefix"), Hosts: ctx.StringSlice("host"),
-		Cluster: ctx.String("cluster"), Secure: secure, Log: log})
+		Cluster: ctx.String("cluster"), LinkCommand: "check-status --monitor", Secure: secure,
+		Log: log})
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}

@@ -46,7 +46,7 @@ var (
 				api.ResumeRequest{Continuation: api.Continuation{KeepGoing: o.keepGoing}}, "")
 			return err
 		}},
-		{"retry", "Retry failed", func(ctx context.Context, m *api.Client, o object) error {
+		{"retry", "Retry", func(ctx context.Context, m *api.Client, o object) error {
 			_, err := m.Retry(ctx, o.sweep, api.ResumeRequest{Selection: o.selection}, "")
 			return err
 		}},
@@ -127,10 +127,25 @@ func actionNamed(all []action, name string) (action, bool) {
 func (m *Monitor) sweepButtons(r *request, s core.Summary) (all []button) {
 	for _, a := range sweepActions {
 		if r.role() >= Operator && sweepCan(s, a.name) {
-			all = append(all, button{a.label, m.sweepURL(s.ID) + "/" + a.name})
+			label := a.label
+			if a.name == "retry" {
+				label = retryLabel(s)
+			}
+			all = append(all, button{label, m.sweepURL(s.ID) + "/" + a.name})
 		}
 	}
 	return all
+}
+
+// retryLabel names what a retry of a sweep runs again.
+func retryLabel(s core.Summary) string {
+	switch cancelled := s.Counts[task.Cancelled.String()] > 0; {
+	case cancelled && failedTasks(s) > 0:
+		return "Retry failed and cancelled"
+	case cancelled:
+		return "Retry cancelled"
+	}
+	return "Retry failed"
 }
 
 // sweepCan reports whether an action is possible for a sweep as it stands.
@@ -144,6 +159,16 @@ func sweepCan(s core.Summary, action string) bool {
 		return failedTasks(s)+s.Counts[task.Cancelled.String()] > 0
 	}
 	return s.State == core.Open || s.State == core.Paused
+}
+
+// cannot says why an action is not possible for a sweep as it stands.
+func cannot(s core.Summary, action string) string {
+	if action == "retry" {
+		return s.ID + " has no failed or cancelled task."
+	}
+	verb := map[string]string{"pause": "be paused", "resume": "be resumed",
+		"priority": "get another priority", "cancel": "be cancelled"}[action]
+	return fmt.Sprintf("%s is %s and cannot %s.", s.ID, s.State, verb)
 }
 
 // taskButtons returns what an operator can do with a task now.
@@ -254,7 +279,7 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 	}
 	if !sweepCan(s.Summary, a.name) {
 		return a, o, c, &fault{status: http.StatusConflict,
-			Text:   fmt.Sprintf("%s is %s: there is nothing to %s.", s.ID, s.State, a.name),
+			Text:   cannot(s.Summary, a.name),
 			Remedy: "Go back to see how it stands."}
 	}
 	o.sweep = s.ID
@@ -290,8 +315,8 @@ func (m *Monitor) confirmSweep(r *request) (a action, o object, c confirmation, 
 		c.Effect = retryEffect
 	case "priority":
 		c.Question = "Change the priority of " + name + "?"
-		c.Effect = "Sweeps of a higher priority go first, and leave to others what they cannot use. " +
-			"What runs is not stopped."
+		c.Effect = "Higher-priority sweeps start first; others use what they leave free. " +
+			"Running tasks are not stopped."
 		c.Command += " N"
 		c.Number = &numberField{"Priority", s.Priority, -core.MaxPriority, core.MaxPriority}
 		o.number, err = c.Number.read(r)
@@ -329,7 +354,7 @@ func (m *Monitor) confirmTask(r *request) (a action, o object, c confirmation, e
 	}
 	if !taskCan(state, a.name) {
 		return a, o, c, &fault{status: http.StatusConflict,
-			Text:   fmt.Sprintf("%s is %s: there is nothing to do.", t.Row.ID, t.Row.State),
+			Text:   t.Row.ID + " " + strings.Replace(state.Predicate(), " ", " already ", 1) + ".",
 			Remedy: "Go back to see how it stands."}
 	}
 	o.sweep, o.index = id.Sweep, id.Index

@@ -35,14 +35,15 @@ func TestActing(t *testing.T) {
 	v := s.enter(monitor.Operator)
 	at := "/sweeps/" + id
 	for _, step := range []struct {
-		action, question, state string
+		action, label, question, state string
 	}{
-		{"pause", "Pause " + id + "?", "paused"},
-		{"resume", "Resume " + id + "?", "running"},
-		{"cancel", "Cancel " + id + "?", "cancelled"},
-		{"retry", "Run 3 failed or cancelled tasks of " + id + " again?", "running"},
+		{"pause", "Pause", "Pause " + id + "?", "paused"},
+		{"resume", "Resume", "Resume " + id + "?", "running"},
+		{"cancel", "Cancel", "Cancel " + id + "?", "cancelled"},
+		{"retry", "Retry cancelled", "Run 3 failed or cancelled tasks of " + id + " again?", "running"},
 	} {
-		if p := v.get(at); !strings.Contains(p.text, `href="`+s.prefix()+at+"/"+step.action+`"`) {
+		if p, url := v.get(at), s.prefix()+at+"/"+step.action; !strings.Contains(p.text,
+			`href="`+url+`" data-key="`+url+`">`+step.label+"</a>") {
 			t.Errorf("%s is not offered", step.action)
 		}
 		if p := v.get(at + "/" + step.action); !strings.Contains(p.text, step.question) ||
@@ -65,11 +66,26 @@ func TestActing(t *testing.T) {
 	if p := v.agree(at + "/tasks/1/retry"); p.status != http.StatusSeeOther {
 		t.Errorf("a task again: %d %s", p.status, p.text)
 	}
+	has(t, v.get("/audit"), `<td class="wrapped">1 task</td>`)
 	all, err := s.master.Audit(t.Context(), api.AuditQuery{})
 	s.must(err)
 	if n := len(all.Actions); n < 6 || all.Actions[0].User != "anna" ||
 		all.Actions[0].Action != "retry" {
 		t.Errorf("the audit has %+v", all.Actions)
+	}
+}
+
+// The button of a retry names what it runs again.
+func TestRetryLabel(t *testing.T) {
+	t.Parallel()
+	for want, counts := range map[string]map[string]int64{
+		"Retry failed":               {"failed": 1, "succeeded": 2},
+		"Retry cancelled":            {"cancelled": 3},
+		"Retry failed and cancelled": {"lost": 1, "cancelled": 1},
+	} {
+		if got := monitor.RetryLabel(counts); got != want {
+			t.Errorf("%v: %q, not %q", counts, got, want)
+		}
 	}
 }
 
@@ -97,6 +113,10 @@ func TestActingTooLate(t *testing.T) {
 			t.Errorf("%s: %d", path, p.status)
 		}
 	}
+	if p := v.post(at+"/retry", url.Values{"count": {"0"}}); p.status != http.StatusConflict ||
+		!strings.Contains(p.text, id+" has no failed or cancelled task.") {
+		t.Errorf("too early: %d %s", p.status, p.text)
+	}
 	_, err := s.master.CancelTask(t.Context(), id, 0)
 	s.must(err)
 	if p := v.post(at+"/retry", url.Values{"count": {"0"}}); p.status != http.StatusOK ||
@@ -105,8 +125,19 @@ func TestActingTooLate(t *testing.T) {
 	}
 	_, err = s.master.Cancel(t.Context(), id)
 	s.must(err)
-	if p := v.post(at+"/pause", url.Values{"count": {"0"}}); p.status != http.StatusConflict ||
-		!strings.Contains(p.text, id+" is cancelled: there is nothing to pause.") {
-		t.Errorf("too late: %d %s", p.status, p.text)
+	for action, says := range map[string]string{
+		"pause": "be paused", "resume": "be resumed", "cancel": "be cancelled",
+		"priority": "get another priority",
+	} {
+		p := v.post(at+"/"+action, url.Values{"count": {"0"}, "n": {"1"}})
+		if p.status != http.StatusConflict ||
+			!strings.Contains(p.text, id+" is cancelled and cannot "+says+".") {
+			t.Errorf("%s, too late: %d %s", action, p.status, p.text)
+		}
+	}
+	form := url.Values{"count": {"1"}}
+	if p := v.post(at+"/tasks/1/cancel", form); p.status != http.StatusConflict ||
+		!strings.Contains(p.text, id+"/1 is already cancelled.") {
+		t.Errorf("a task, too late: %d %s", p.status, p.text)
 	}
 }

@@ -19,7 +19,10 @@ type alarm struct {
 }
 
 // remedy is what repairs something: a sentence, the command that it is about, or both.
-type remedy struct{ Text, Command string }
+type remedy struct {
+	Text, Command string
+	Button        *button // of operators, that does the same
+}
 
 // readyAlarms are why submitted sweeps do not run.
 func readyAlarms(r api.Readiness) (all []alarm) {
@@ -63,14 +66,15 @@ func workerRemedy(w core.Worker) remedy {
 		if w.Reason != nil && strings.HasPrefix(*w.Reason, task.NoSpaceReason) {
 			return remedy{Text: "Free some space on its disk; it then continues by itself."}
 		}
-		return remedy{"To bring all workers one program:", "infrainit -f"}
+		return remedy{Text: "To bring all workers one program:", Command: "infrainit -f"}
 	}
 	return remedy{}
 }
 
 // logsRemedy shows the log of a worker, or of master or broker.
 func logsRemedy(of string) remedy {
-	return remedy{"The log says more:", human.CommandLine([]string{"check-status", "--logs", of})}
+	return remedy{Text: "The log says more:",
+		Command: human.CommandLine([]string{"check-status", "--logs", of})}
 }
 
 // gpuFaults are why a worker cannot list its GPUs, and those that do not work. What it makes up
@@ -95,12 +99,13 @@ func gpuFaults(w core.Worker) (all []string) {
 }
 
 func gpuRemedy(w core.Worker) remedy {
-	return remedy{"If nvidia-smi works on the host, this starts the worker anew, with its GPUs:",
-		human.CommandLine([]string{"run-tasks", "workers", "restart", w.Name})}
+	return remedy{Text: "If nvidia-smi works on the host, this starts the worker anew, with its GPUs:",
+		Command: human.CommandLine([]string{"run-tasks", "workers", "restart", w.Name})}
 }
 
 // sweepAlarms are the sweeps that do not go on by themselves.
-func (m *Monitor) sweepAlarms(all []core.Summary, workers []core.Worker) (alarms []alarm) {
+func (m *Monitor) sweepAlarms(all []core.Summary, workers []core.Worker, role Role) (
+	alarms []alarm) {
 	ready := slices.ContainsFunc(workers, func(w core.Worker) bool {
 		return w.State == core.WorkerReady
 	})
@@ -112,6 +117,9 @@ func (m *Monitor) sweepAlarms(all []core.Summary, workers []core.Worker) (alarms
 		switch {
 		case s.State == core.Paused:
 			a.Remedy = resumeRemedy(s)
+			if role >= Operator {
+				a.Remedy.Button = &button{"Resume", a.URL + "/resume"}
+			}
 			if s.Reason != nil {
 				a.Text = *s.Reason
 			}
@@ -133,5 +141,5 @@ func resumeRemedy(s core.Summary) remedy {
 	if s.Reason != nil && strings.HasPrefix(*s.Reason, core.FailedAlike) {
 		argv = append(argv, "--keep-going")
 	}
-	return remedy{"To continue it:", human.CommandLine(argv)}
+	return remedy{Text: "To continue it:", Command: human.CommandLine(argv)}
 }

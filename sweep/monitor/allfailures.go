@@ -171,6 +171,10 @@ func (m *Monitor) failureKind(r *request, g api.SharedFailure, sweeps int) failu
 		}
 		if r.role() >= Operator {
 			s.Retry = &button{"Retry failed of " + s.ID, m.sweepURL(c.Sweep) + "/retry"}
+			if g.Reason != "" {
+				s.Retry = &button{"Retry these in " + s.ID,
+					m.selectionURL(c.Sweep, "retry", reasonFilter(g.Reason))}
+			}
 		}
 		k.Sweeps = append(k.Sweeps, s)
 	}

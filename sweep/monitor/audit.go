@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"net/url"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -79,9 +80,24 @@ func (m *Monitor) auditURL(object, after string) string {
 	return m.o.Prefix + "/audit?" + q.Encode()
 }
 
+// taskCount is how many tasks an action is about, at the end of its detail.
+var taskCount = regexp.MustCompile(`(^| )tasks=(\d+)( fresh)?$`)
+
+// detailText returns the detail of an action with its number of tasks in words.
+func detailText(detail string) string {
+	return taskCount.ReplaceAllStringFunc(detail, func(found string) string {
+		part := taskCount.FindStringSubmatch(found)
+		n, err := strconv.ParseInt(part[2], 10, 64)
+		if err != nil {
+			return found
+		}
+		return part[1] + human.Plural(n, "task") + part[3]
+	})
+}
+
 func (m *Monitor) auditLine(e core.AuditEntry) auditLine {
 	l := auditLine{ID: e.ID, Time: e.Time, Who: human.Visible(e.User),
-		Action: human.Visible(e.Action), Detail: human.Truncate(human.Visible(e.Detail)),
+		Action: human.Visible(e.Action), Detail: human.Truncate(human.Visible(detailText(e.Detail))),
 		Kind: human.Visible(e.Kind), Object: human.Truncate(human.Visible(e.Object)),
 		Outcome: human.Visible(e.Outcome), Tone: "failed"}
 	if e.Outcome == core.AuditDone {

@@ -45,8 +45,7 @@ func (m *Monitor) admit(w http.ResponseWriter, r *request, route route) error {
 		return errNotLoggedIn
 	}
 	return &fault{status: http.StatusForbidden,
-		Text: "This takes the role " + route.needs.String() + ", and you are " + r.role().String() +
-			".",
+		Text:   "Only operators can do this; you are logged in as a " + r.role().String() + ".",
 		Remedy: "Log in with the token, or with an operator's link."}
 }
 

@@ -76,7 +76,7 @@ func TestPagesInABrowser(t *testing.T) {
 			[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
 		for _, width := range []int64{1440, 390} {
 			b.run(chromedp.EmulateViewport(width, 900))
-			for path, text := range map[string]string{"": "1 failed", "?where=lr%3E0.2": "1–2 of the 2", "/tasks/0": "FloatingPointError",
+			for path, text := range map[string]string{"": "1 failed", "?where=lr%3E0.2": "1–2 of 2 matching", "/tasks/0": "FloatingPointError",
 				"/tasks/5": "epoch 59/100", "/tasks/2": "Nothing was printed to stdout."} {
 				b.visit("/sweeps/" + id + path)
 				b.sees(text)

@@ -87,7 +87,7 @@ func TestComparedWithoutResults(t *testing.T) {
 	v := s.enter(monitor.Viewer)
 	id := s.submit("i: [1, 2]\n")
 	at := "/sweeps/" + id + "/compare"
-	has(t, v.get(at+"?tasks=0,1"), `class="of-parameter">i</th>`, "Tasks 0 and 1: not begun.")
+	has(t, v.get(at+"?tasks=0,1"), `class="of-parameter">i</th>`, "Tasks 0 and 1: not started.")
 	has(t, v.get(at+"?best=2"), "Fewer than two tasks have a result of accuracy so far.")
 	lacks(t, v.get("/sweeps/"+id), "Compare the best")
 	plain := s.submit("i: [1, 1]\n", func(r *core.Record) { r.Objective = metric.Objective{} })

@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -56,8 +57,11 @@ func total(counts map[string]int64, states []string) (n int64) {
 	return n
 }
 
-// rangeText is "1–100 of 144 tasks, best first", or "1–20 of the 76 that match, of 144 tasks".
+// rangeText is "1–100 of 144 tasks, best first", or "1–20 of 76 matching tasks (144 in all)".
 func rangeText(from, shown, of, all int64, order string) string {
+	if of == 0 && all > 0 {
+		return "No task matches."
+	}
 	text := "0"
 	if shown > 0 {
 		text = count(from) + "–" + count(from+shown-1)
@@ -65,7 +69,8 @@ func rangeText(from, shown, of, all int64, order string) string {
 	if of == all {
 		text += " of " + count(all) + " tasks"
 	} else {
-		text += fmt.Sprintf(" of the %s that match, of %s tasks", count(of), count(all))
+		text += fmt.Sprintf(" of %s matching %s (%s in all)", count(of),
+			human.Pick(int(of), "task", "tasks"), count(all))
 	}
 	if order != "" && shown > 1 {
 		text += ", " + order

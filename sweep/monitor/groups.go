@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/group"
@@ -121,7 +120,7 @@ func caption(by []string) string {
 	if len(by) == 0 {
 		return "Means over all tasks"
 	}
-	return "Means over the tasks that agree in " + human.Visible(strings.Join(by, ", "))
+	return "Means by " + human.Visible(human.List(by))
 }
 
 // viewLink leads to another way to show a sweep's tasks.

@@ -101,7 +101,7 @@ func TestGroupsOfASweep(t *testing.T) {
 	if got := lines(p); !slices.Equal(got, []string{best, failed, worst}) {
 		t.Errorf("%q", got)
 	}
-	has(t, p, ">Best single task: accuracy ", "Means over the tasks that agree in lr",
+	has(t, p, ">Best single task: accuracy ", "Means by lr",
 		`aria-current="true">means</a>`, `<input type="hidden" name="group_by" value="lr">`)
 	for path, want := range map[string][]string{
 		"?sort=-lr":        {best, failed, worst},
@@ -138,7 +138,7 @@ func TestGroupsOfASweep(t *testing.T) {
 		t.Errorf("behind a group: %s", got)
 	}
 	has(t, v.get("/sweeps/"+id+"?group_by=lrr"),
-		"by: there is no column &#34;lrr&#34;; did you mean lr?", "Nothing could be asked.")
+		"by: there is no column &#34;lrr&#34;; did you mean lr?", "No results: fix the error above.")
 	has(t, v.get("/sweeps/"+id+"?sort=lrr"),
 		"sort: there is no column &#34;lrr&#34; among the groups; did you mean lr?")
 	has(t, v.get("/sweeps/"+id+"?where=lr%3D&group_by=lr"), `id="where-wrong"`)

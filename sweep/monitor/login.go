@@ -18,9 +18,10 @@ var codeShape = regexp.MustCompile(`^[A-Z2-7]{26,64}$`)
 
 // entry is the view of the login page.
 type entry struct {
-	Code  string // of a link: there is only a button then
-	Next  string // where to go
-	Wrong string
+	Command string // that prints a link; "": none is known
+	Code    string // of a link: there is only a button then
+	Next    string // where to go
+	Wrong   string
 }
 
 // loginPage has the form. A link leads here with its code, which this does not use up: what fetches
@@ -39,6 +40,7 @@ func (m *Monitor) loginPage(w http.ResponseWriter, r *request) error {
 }
 
 func (m *Monitor) showLogin(w http.ResponseWriter, r *request, status int, e entry) error {
+	e.Command = m.o.LinkCommand
 	return m.render(w, &request{Request: r.Request}, status, "login", frame{Title: "Log in", View: e})
 }
 

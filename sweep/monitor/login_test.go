@@ -22,8 +22,9 @@ func (v *visitor) tries(token string) page {
 
 func TestLoginWithTheToken(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newSite(t, func(o *monitor.Options) { o.LinkCommand = "run-tasks monitor" })
 	v := s.visitor()
+	has(t, v.get("/login"), "<code>run-tasks monitor</code> prints a link")
 	if p := v.tries("guess"); p.status != http.StatusForbidden ||
 		!strings.Contains(p.text, "That is not the token.") {
 		t.Errorf("%d %s", p.status, p.text)

@@ -43,6 +43,9 @@ type Options struct {
 	// Cluster is whose pages these are: browsers may come to CLUSTER.localhost, and the cookie has
 	// its name; "": there is no such host.
 	Cluster string
+	// LinkCommand is the command that prints a login link, which the login page names; "": it names
+	// none.
+	LinkCommand string
 	// Secure tells that browsers come with TLS: cookies are then sent with nothing else.
 	Secure bool
 	Log    *slog.Logger     // logins, and faults of this program; nil: nothing

@@ -87,7 +87,7 @@ func (m *Monitor) compareOutputs(r *request, sweep string, all []api.Task) (*out
 			return nil, errs[i]
 		}
 		if len(all[i].Attempts) == 0 {
-			head.note = "not begun."
+			head.note = "not started."
 		}
 		if head.note == "" {
 			names, texts = append(names, name), append(texts, head.text)

@@ -66,7 +66,7 @@ func (m *Monitor) loadOverview(r *request) (*content, error) {
 		First:  command{ID: "first-command", Text: "run-tasks init"},
 		Second: command{ID: "second-command", Text: "run-tasks NAME"}}
 	v.Alarms = slices.Concat(readyAlarms(ready.value), m.workerAlarms(workers.value),
-		m.sweepAlarms(sweeps.value, workers.value))
+		m.sweepAlarms(sweeps.value, workers.value, r.role()))
 	if err := m.addSweeps(r, &v, sweeps.value, sweeps.asOf); err != nil {
 		return nil, err
 	}

@@ -8,10 +8,13 @@ import (
 	"mlframework/sweep/core"
 )
 
+// RetryLabel is the button that runs tasks of a sweep again.
+func RetryLabel(counts map[string]int64) string { return retryLabel(core.Summary{Counts: counts}) }
+
 // Alarms returns what needs a person, each in a line.
 func Alarms(sweeps []core.Summary, workers []core.Worker) (lines []string) {
 	m := &Monitor{}
-	for _, a := range append(m.workerAlarms(workers), m.sweepAlarms(sweeps, workers)...) {
+	for _, a := range append(m.workerAlarms(workers), m.sweepAlarms(sweeps, workers, Viewer)...) {
 		lines = append(lines, a.What+" "+a.State+": "+a.Text+" | "+a.Remedy.Text+" "+
 			a.Remedy.Command)
 	}

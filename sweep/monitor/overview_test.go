@@ -41,7 +41,7 @@ func TestOverview(t *testing.T) {
 	empty := v.get("/")
 	has(t, empty, `aria-current="page">Overview`, "There is no sweep yet", "run-tasks init",
 		"run-tasks NAME", "No worker has reported yet")
-	lacks(t, empty, "Failures of the last hour", "Needs you")
+	lacks(t, empty, "Failures of the last hour", "Needs attention")
 	s.hire("w1", "gpu1", 2, failing(2))
 	id := s.submit("i: !interval [0, 4]\n", keepGoing)
 	s.becomes(id, "succeeded", 2)
@@ -61,10 +61,11 @@ func TestOverview(t *testing.T) {
 		"Failures of the last hour: 2", "<b>2×</b> <code>exit code 3: no file /data/&lt;b&gt;…</code>",
 		`>`+id+`</a> (2) on gpu1 · last <time`, `">show all</a>`, `href="/failures"`,
 		"finished, 2 failed", `accuracy <b class="good" title="maximize accuracy: 0.3">0.3</b>`,
-		"Needs you", `<a href="/sweeps/`+open+`">`+open+
+		"Needs attention", `<a href="/sweeps/`+open+`">`+open+
 			`</a> <span class="state state-paused">paused</span>`,
 		"<code>run-tasks resume "+open+"</code>", "0 of 3")
-	lacks(t, p, "There is no sweep yet", "/retry")
+	lacks(t, p, "There is no sweep yet", "/retry", "/resume")
+	has(t, s.enter(monitor.Operator).get("/"), `href="/sweeps/`+open+`/resume"`)
 	links := regexp.MustCompile(`<a href="(/[^"]*)">` + id + `</a> \(2\)`).FindStringSubmatch(p.text)
 	if links == nil {
 		t.Fatal("no way to the failed tasks")
@@ -191,7 +192,7 @@ func TestFailuresPage(t *testing.T) {
 		s.becomes(id, "failed", 2)
 	}
 	p := v.get("/failures?within=hour")
-	has(t, p, "14 tasks failed in the last hour", "<b>14×</b> <code>exit code 3: no file /data/&lt;b&gt;…</code>",
+	has(t, p, "14 failed tasks in the last hour, grouped by cause, newest first.", "<b>14×</b> <code>exit code 3: no file /data/&lt;b&gt;…</code>",
 		"error on gpu1 · last <time", " · first <time", `">train-7</a>: 2, first `+
 			`<a href="/sweeps/train-7/tasks/0">train-7/0</a>`, "and in 2 older sweeps",
 		`<a href="/failures?within=hour" data-key="time last hour" aria-current="true">`)
@@ -202,10 +203,15 @@ func TestFailuresPage(t *testing.T) {
 	}
 	o := s.enter(monitor.Operator)
 	s.until("an operator has a button", func() bool { // an answer is kept for a second
-		return strings.Contains(o.get("/failures").text, `<a class="button" `+
-			`href="/sweeps/train-7/retry">Retry failed of train-7</a>`)
+		p = o.get("/failures")
+		return strings.Contains(p.text, ">Retry these in train-7</a>")
 	})
-	has(t, o.get("/sweeps/train-7/retry"), "Run 2 failed or cancelled tasks of train-7 again?")
+	retry := regexp.MustCompile(`<a class="button" href="([^"]*)">Retry these in train-7</a>`).
+		FindStringSubmatch(p.text)
+	if retry == nil || !strings.Contains(retry[1], "/retry?where=") {
+		t.Fatalf("the button of a group: %q", retry)
+	}
+	has(t, o.get(html.UnescapeString(retry[1])), "Run 2 tasks of train-7 again?")
 }
 
 // A heartbeat that says nothing new for the overview does not renew it.

@@ -149,11 +149,11 @@ func TestTasksOfASweep(t *testing.T) {
 	has(t, v.get(at+"?sort=-metrics.accuracy&size=5"), `aria-sort="descending"`,
 		`sort=metrics.accuracy`, `name="size" value="5"`)
 	has(t, v.get(at+"?state=failed"), "exit code 3", `aria-current="true">`,
-		"1–1 of the 1 that match, of 250 tasks")
+		"1–1 of 1 matching task (250 in all)")
 	has(t, v.get(at+"?where=i%3C8"), `all <b>8</b>`, `failed <b>1</b>`, `succeeded <b>7</b>`,
-		"1–8 of the 8 that match, of 250 tasks, best first")
-	has(t, v.get(at+"?where=i%3C8&state=succeeded"), "1–7 of the 7 that match")
-	has(t, v.get(at+"?where=i%3E900"), "No task matches i&gt;900.", "0 of the 0 that match")
+		"1–8 of 8 matching tasks (250 in all), best first")
+	has(t, v.get(at+"?where=i%3C8&state=succeeded"), "1–7 of 7 matching tasks")
+	has(t, v.get(at+"?where=i%3E900"), "No task matches i&gt;900.", "<span role=\"status\">No task matches.</span>")
 	if p := v.get("/sweeps/newest"); p.status != 200 {
 		t.Errorf("newest: %d", p.status)
 	}

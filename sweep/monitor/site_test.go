@@ -291,7 +291,7 @@ func (s *site) hireWith(gpus []task.GPU, name, host string, slots int,
 			var events []task.Event
 			for _, a := range b.Attempts {
 				started := event(task.StartedEvent, b.Sweep, a.Index, a.Number)
-				started.Start = &task.Start{Host: host}
+				started.Start = &task.Start{Host: host, Resumed: a.Number > 1}
 				events = append(events, event(task.ClaimedEvent, b.Sweep, a.Index, a.Number),
 					started)
 				if s.samples != nil {

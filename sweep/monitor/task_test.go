@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/monitor"
@@ -70,7 +71,7 @@ func TestATasksPage(t *testing.T) {
 		`href="/sweeps/train-1/tasks/0/output?stream=stderr" download>download`,
 		"loss by step, 0.6667 at 3", `<polyline points="0,0`,
 		`<dt>lr</dt><dd title="0.3">0.3</dd>`, `<code id="command">train.py --lr=0.3`,
-		"The same but one parameter", "run-tasks logs train-1/0",
+		"Differs in one parameter", "run-tasks logs train-1/0",
 		`lr <b>0.1</b> <span class="quiet">instead of 0.3</span></th><td class="number">`+
 			`<a href="/sweeps/train-1/tasks/2">2</a></td><td class="number"><b>0.27</b>`,
 		`optimizer <b>&lt;i&gt;adam</b>`)
@@ -93,6 +94,20 @@ func TestATasksPage(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The table of attempts keeps apart how an attempt ended and what it found.
+func TestAttemptsOfATaskThatRanAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id, _ := trained(s)
+	_, err := s.master.Retry(t.Context(), id, api.ResumeRequest{Indexes: []int64{0}}, "")
+	s.must(err)
+	v := s.enter(monitor.Viewer)
+	s.until("the second attempt is shown", func() bool {
+		return strings.Contains(v.get("/sweeps/"+id+"/tasks/0").text,
+			`error</span> <span class="quiet">· found earlier outputs</span>`)
+	})
 }
 
 // What was printed comes as it was printed, as a file.
@@ -142,7 +157,7 @@ func TestATaskThatWaits(t *testing.T) {
 		})
 	}
 	says("waits for a worker: there are no workers")
-	says("It has not begun.")
+	says("It has not started.")
 	_, err := s.master.Pause(t.Context(), id, false)
 	s.must(err)
 	says("train-1 is paused (to continue: run-tasks resume train-1)")
@@ -163,7 +178,7 @@ func TestAnOutputThatIsAway(t *testing.T) {
 	s.until("the page says so", func() bool {
 		p := v.get("/sweeps/" + id + "/tasks/1")
 		return strings.Contains(p.text, "the output is on worker w1, which is away") &&
-			strings.Contains(p.text, "The same but one parameter")
+			strings.Contains(p.text, "Differs in one parameter")
 	})
 }
 
@@ -181,7 +196,7 @@ func TestHostileTask(t *testing.T) {
 	s.becomes(id, "failed", 2)
 	s.prints(id, 0, "stderr", hostile+"\n")
 	p := s.enter(monitor.Viewer).get("/sweeps/" + id + "/tasks/0")
-	has(t, p, "&lt;script&gt;alert(1)&lt;/script&gt;", "The same but one parameter")
+	has(t, p, "&lt;script&gt;alert(1)&lt;/script&gt;", "Differs in one parameter")
 	lacks(t, p, "<script>alert", "<img", "\x1b", "\u202e")
 }
 

@@ -37,8 +37,9 @@ func TestAViewerDoesNotAct(t *testing.T) {
 		path := names.Replace(action)
 		form := url.Values{"count": {"2"}, "n": {"3"}, "now": {"1"}}
 		for _, query := range []string{"", "?where=i+%3E+0"} {
-			if p := viewer.get(path + query); p.status != http.StatusForbidden {
-				t.Errorf("GET %s: %d", path+query, p.status)
+			if p := viewer.get(path + query); p.status != http.StatusForbidden ||
+				!strings.Contains(p.text, "Only operators can do this; you are logged in as a viewer.") {
+				t.Errorf("GET %s: %d %s", path+query, p.status, p.text)
 			}
 			if p := viewer.post(path+query, form); p.status != http.StatusForbidden {
 				t.Errorf("POST %s: %d", path+query, p.status)

@@ -77,7 +77,7 @@ func (m *Monitor) confirmWorker(r *request) (a action, o object, c confirmation,
 	at := slices.IndexFunc(all, func(w core.Worker) bool { return w.Name == r.PathValue("worker") })
 	if at < 0 {
 		return a, o, c, &fault{status: http.StatusNotFound,
-			Text: "There is no worker " + human.Visible(r.PathValue("worker")) + " any more."}
+			Text: "There is no worker " + human.Visible(r.PathValue("worker")) + "."}
 	}
 	w := all[at]
 	o.worker = w.Name
@@ -87,13 +87,13 @@ func (m *Monitor) confirmWorker(r *request) (a action, o object, c confirmation,
 	switch a.name {
 	case "drain":
 		c.Question = "Drain " + name + "?"
-		c.Effect = "It gets no further tasks. " + runningTasks(n, "goes on", "go on") + "."
+		c.Effect = "It gets no further tasks. " + runningTasks(n, "keeps running", "keep running") + "."
 	case "resume":
 		c.Question, c.Effect = "Resume "+name+"?", "It gets tasks again."
 	case "slots":
 		c.Question = "Change the slots of " + name + "?"
-		c.Effect = "A slot is room for one task at a time. What runs is not stopped. 0 is the number " +
-			"that the worker was started with."
+		c.Effect = "A slot is room for one task at a time. Running tasks are not stopped. 0 restores " +
+			"the worker's initial number."
 		c.Command += " N"
 		c.Number = &numberField{"Slots", w.Slots, 0, maxSlots}
 		if w.Wanted != nil {
@@ -102,9 +102,10 @@ func (m *Monitor) confirmWorker(r *request) (a action, o object, c confirmation,
 		o.number, err = c.Number.read(r)
 	case "restart":
 		c.Question = "Restart " + name + "?"
-		c.Effect = "Its process ends, and what supervises it starts it again. " +
-			runningTasks(n, "ends first", "end first") + "."
+		c.Effect = "The worker restarts."
 		if n > 0 {
+			c.Effect = "The worker restarts after its " + human.Pick(int(n), "running task finishes",
+				human.Plural(n, "running task")+" finish") + "."
 			c.Now = "Do not wait for tasks: stop them, and run them again"
 			o.now = r.Method == http.MethodPost && r.PostForm.Get("now") != ""
 		}

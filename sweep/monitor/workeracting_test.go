@@ -51,19 +51,19 @@ func TestActingOnAWorker(t *testing.T) {
 		return strings.Contains(p, "/workers/w1/drain") && strings.Contains(p, "/workers/w2/forget") &&
 			len(s.worker("w1").Running) == 1
 	})
-	lacks(t, v.get("/workers"), "/workers/w1/forget", "/workers/w2/restart", "/workers/w2/slots")
+	lacks(t, v.get("/workers"), "version <code></code>", "/workers/w1/forget", "/workers/w2/restart", "/workers/w2/slots")
 	for _, step := range []struct {
 		action, says string
 		fields       []string
 		done         func(core.Worker) bool
 	}{
-		{"drain", "It gets no further tasks. 1 running task goes on.", nil,
+		{"drain", "It gets no further tasks. 1 running task keeps running.", nil,
 			func(w core.Worker) bool { return w.State == core.WorkerDraining }},
 		{"resume", "It gets tasks again.", nil,
 			func(w core.Worker) bool { return w.State == core.WorkerReady }},
 		{"slots", "run-tasks workers slots w1 N", []string{"n", " 3 "},
 			func(w core.Worker) bool { return w.Wanted != nil && *w.Wanted == 3 }},
-		{"restart", "1 running task ends first.", []string{"now", "1"},
+		{"restart", "The worker restarts after its running task finishes.", []string{"now", "1"},
 			func(w core.Worker) bool { return w.State == core.WorkerRestarting }},
 	} {
 		path := "/workers/w1/" + step.action
@@ -107,7 +107,7 @@ func TestActingOnAWorkerInVain(t *testing.T) {
 			}
 		}
 		if p := v.post("/workers/w9/"+action, form); p.status != http.StatusNotFound ||
-			!strings.Contains(p.text, "There is no worker w9 any more.") {
+			!strings.Contains(p.text, "There is no worker w9.") {
 			t.Errorf("%s of a worker that left: %d %s", action, p.status, p.text)
 		}
 	}
