@@ -158,13 +158,13 @@ func (m *Monitor) failureKind(r *request, g api.SharedFailure, sweeps int) failu
 		k.Hosts += " and more"
 	}
 	if g.Reason != "" {
-		k.Show = m.o.Prefix + "/tasks?" + url.Values{"where": {reasonFilter(g.Reason)}}.Encode()
+		k.Show = m.o.Prefix + "/tasks?" + url.Values{"where": {reasonFilter(g.Class, g.Reason)}}.Encode()
 	}
 	for _, c := range shown {
 		s := failureSweep{ID: human.Visible(c.Sweep), Count: c.Count, Task: human.Visible(c.Task),
 			URL: m.sweepURL(c.Sweep)}
 		if g.Reason != "" {
-			s.URL = m.reasonURL(c.Sweep, g.Reason)
+			s.URL = m.reasonURL(c.Sweep, g.Class, g.Reason)
 		}
 		if id, err := task.ParseID(c.Task); err == nil {
 			s.TaskURL = m.taskURL(id.Sweep, id.Index)
@@ -173,7 +173,7 @@ func (m *Monitor) failureKind(r *request, g api.SharedFailure, sweeps int) failu
 			s.Retry = &button{"Retry failed of " + s.ID, m.sweepURL(c.Sweep) + "/retry"}
 			if g.Reason != "" {
 				s.Retry = &button{"Retry these in " + s.ID,
-					m.selectionURL(c.Sweep, "retry", reasonFilter(g.Reason))}
+					m.selectionURL(c.Sweep, "retry", reasonFilter(g.Class, g.Reason))}
 			}
 		}
 		k.Sweeps = append(k.Sweeps, s)

@@ -73,9 +73,9 @@ func (m *Monitor) failures(r *request, s api.Sweep, f api.Failures) *failuresVie
 			l.WhereURL = m.whereURL(s.ID, *g.Where)
 		}
 		if g.Reason != "" {
-			l.Show = m.reasonURL(s.ID, g.Reason)
+			l.Show = m.reasonURL(s.ID, g.Class, g.Reason)
 			if r.role() >= Operator {
-				l.Retry = m.selectionURL(s.ID, "retry", reasonFilter(g.Reason))
+				l.Retry = m.selectionURL(s.ID, "retry", reasonFilter(g.Class, g.Reason))
 			}
 		}
 		v.Groups = append(v.Groups, l)
@@ -85,11 +85,15 @@ func (m *Monitor) failures(r *request, s api.Sweep, f api.Failures) *failuresVie
 
 // reasonFilter returns the filter for the tasks that failed for a reason, in which anything stands
 // where those of alike failures differ.
-func reasonFilter(reason string) string {
-	if !strings.Contains(reason, failure.Masked) {
-		return "reason = " + expr.Quote(reason)
+func reasonFilter(class task.Class, reason string) string {
+	state := task.Failed.String()
+	if class != task.Error {
+		state = string(class)
 	}
-	return "reason ~ " + expr.Quote(reasonPattern(reason))
+	if !strings.Contains(reason, failure.Masked) {
+		return "state = " + state + " and reason = " + expr.Quote(reason)
+	}
+	return "state = " + state + " and reason ~ " + expr.Quote(reasonPattern(reason))
 }
 
 func reasonPattern(reason string) string {
@@ -115,15 +119,15 @@ func (m *Monitor) alike(r *request, s api.Sweep, row table.Row) (*alikeLine, err
 	f, err := m.askFailures(r.Context(), s, r.version)
 	for _, g := range f.value.Groups {
 		if like, _ := regexp.MatchString(reasonPattern(g.Reason), row.Reason); like && g.Count > 1 {
-			return &alikeLine{g.Count, m.reasonURL(s.ID, g.Reason)}, err
+			return &alikeLine{g.Count, m.reasonURL(s.ID, g.Class, g.Reason)}, err
 		}
 	}
 	return nil, err
 }
 
 // reasonURL returns the page with the tasks of a sweep that failed for a reason.
-func (m *Monitor) reasonURL(sweep, reason string) string {
-	return m.whereURL(sweep, reasonFilter(reason))
+func (m *Monitor) reasonURL(sweep string, class task.Class, reason string) string {
+	return m.whereURL(sweep, reasonFilter(class, reason))
 }
 
 // whereURL returns the page with the tasks of a sweep that a filter picks.

@@ -51,7 +51,7 @@ func TestASweepsFailures(t *testing.T) {
 	)
 	lacks(t, p, "retry these")
 	has(t, s.enter(monitor.Operator).get("/sweeps/"+id).plain(), `<a href="`+where("/sweeps/"+id,
-		"retry", "reason ~ '^exit code 1: no <b> in .*$'")+`">retry these</a>`)
+		"retry", "state = failed and reason ~ '^exit code 1: no <b> in .*$'")+`">retry these</a>`)
 	for _, link := range regexp.MustCompile(`<a href="([^"]*)">show</a>`).FindAllStringSubmatch(
 		p.text, -1) {
 		shown := v.get(html.UnescapeString(link[1]))
@@ -60,7 +60,7 @@ func TestASweepsFailures(t *testing.T) {
 		}
 	}
 	if got := rows(v.get("/sweeps/" + id + "?" +
-		url.Values{"where": {`reason ~ '^exit code 1: no <b> in .*$'`}}.Encode())); fmt.Sprint(
+		url.Values{"where": {`state = failed and reason ~ '^exit code 1: no <b> in .*$'`}}.Encode())); fmt.Sprint(
 		got) != "[0 1 2]" {
 		t.Errorf("behind a link: %q", got)
 	}
