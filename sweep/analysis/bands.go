@@ -14,6 +14,7 @@ type Band struct {
 	X                           float64
 	Curves                      int // that have a value there
 	Low, P25, Median, P75, High float64
+	Mean                        float64
 }
 
 // Bands returns the distribution of curves at the steps that they have, each in the order of its
@@ -58,9 +59,17 @@ func Bands(curves [][]Point, most int) (all []Band) {
 		}
 		slices.Sort(v)
 		all = append(all, Band{X: steps[i], Curves: len(v), Low: v[0], P25: Quantile(v, 0.25),
-			Median: Quantile(v, 0.5), P75: Quantile(v, 0.75), High: v[len(v)-1]})
+			Median: Quantile(v, 0.5), P75: Quantile(v, 0.75), High: v[len(v)-1], Mean: mean(v)})
 	}
 	return all
+}
+
+// mean returns the arithmetic mean of numbers, whose sum may be too large.
+func mean(values []float64) (m float64) {
+	for _, v := range values {
+		m += v / float64(len(values))
+	}
+	return m
 }
 
 func distinct(steps []float64) []float64 {

@@ -45,18 +45,19 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// Quantiles are those of numpy.quantile([1, 2, 4, 8], [0.25, 0.5, 0.75]).
+// Quantiles are those of numpy.quantile([1, 2, 4, 8], [0.25, 0.5, 0.75]), and means those of numpy.mean.
 func TestBands(t *testing.T) {
 	t.Parallel()
 	inf, nan := math.Inf(1), math.NaN()
 	curves := [][]analysis.Point{{{1, 1}, {2, 1}}, {{1, 2}, {2, inf}}, {{1, 4}, {2, nan}, {4, 3}},
 		{{1, 8}}, nil}
-	want := []analysis.Band{{1, 4, 1, 1.75, 3, 5, 8}, {2, 1, 1, 1, 1, 1, 1}, {4, 1, 3, 3, 3, 3, 3}}
+	want := []analysis.Band{{1, 4, 1, 1.75, 3, 5, 8, 3.75}, {2, 1, 1, 1, 1, 1, 1, 1},
+		{4, 1, 3, 3, 3, 3, 3, 3}}
 	if d := cmp.Diff(want, analysis.Bands(curves, 10)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	// the last value up to a step that stands for others
-	want = []analysis.Band{{4, 4, 1, 1.75, 2.5, 4.25, 8}}
+	want = []analysis.Band{{4, 4, 1, 1.75, 2.5, 4.25, 8, 3.5}}
 	if d := cmp.Diff(want, analysis.Bands(curves, 1)); d != "" {
 		t.Errorf("in one (-want +got):\n%s", d)
 	}

@@ -56,6 +56,7 @@ type Band struct {
 	Median float64 `json:"median"`
 	P75    float64 `json:"p75"`
 	High   float64 `json:"high"`
+	Mean   float64 `json:"mean"`
 }
 
 // Curve is the values of one task.

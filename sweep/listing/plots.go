@@ -115,7 +115,7 @@ func (a *Archive) Curves(ctx context.Context, id string, q api.PlotQuery) (api.C
 	}
 	for _, b := range analysis.Bands(sampled, api.MaxBands) {
 		answer.Bands = append(answer.Bands, api.Band{X: b.X, Tasks: b.Curves, Low: b.Low, P25: b.P25,
-			Median: b.Median, P75: b.P75, High: b.High})
+			Median: b.Median, P75: b.P75, High: b.High, Mean: b.Mean})
 	}
 	for _, l := range c.drawn {
 		one := api.Curve{Index: l.Index, State: l.state.String(), X: []float64{}, Y: []*float64{}}

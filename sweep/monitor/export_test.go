@@ -140,7 +140,7 @@ var FirstDifference = firstDifference
 
 // DrawLearningCurves returns the drawing of curves; "": there is none.
 func DrawLearningCurves(a api.Curves) string {
-	return drawn("plot", new(Monitor).learningCurves("train-1", a))
+	return drawn("plot", new(Monitor).learningCurves("train-1", a, false))
 }
 
 // DrawProgress returns the drawing of the best so far; "": there is none.

@@ -12,6 +12,10 @@ import (
 	"mlframework/sweep/task"
 )
 
+// mostRepeats is of how many tasks at most, of a sweep that repeats its combinations, a mean curve is
+// drawn: a filter picks the repeats of one.
+const mostRepeats = 20
+
 // otherCurves is how many metrics are looked at for curves if the objective has none.
 const otherCurves = 4
 
@@ -49,14 +53,18 @@ func (m *Monitor) askCurves(ctx context.Context, s api.Sweep, where string, vers
 	if err != nil || a.value.wrong {
 		return nil, err
 	}
+	repeats := len(s.Record.Repeats()) > 0 && a.value.curves.Tasks <= mostRepeats
 	v := curvesView{due: due, Progress: m.progress(s.ID, a.value.progress),
-		Curves: m.learningCurves(s.ID, a.value.curves)}
+		Curves: m.learningCurves(s.ID, a.value.curves, repeats)}
 	if v.Progress == nil && v.Curves == nil {
 		return nil, nil
 	}
 	n := a.value.progress.Tasks
 	v.ProgressOf = count(n) + human.Pick(int(n), " task", " tasks") + " as they ended"
 	v.CurvesOf = "all tasks, the middle half of them, the best"
+	if repeats {
+		v.CurvesOf = "all tasks, the middle half of them, their mean"
+	}
 	if c := a.value.curves; c.Sampled < c.Tasks {
 		v.CurvesOf = fmt.Sprintf("%s of %s tasks, the middle half of them, the best",
 			count(c.Sampled), count(c.Tasks))
@@ -69,7 +77,7 @@ func (m *Monitor) askCurves(ctx context.Context, s api.Sweep, where string, vers
 func (m *Monitor) curves(ctx context.Context, s api.Sweep, q api.PlotQuery) (api.Curves, error) {
 	c, err := m.o.Master.Curves(ctx, s.ID, q)
 	for i, rule := range s.Record.Recipe.Metrics {
-		if err != nil || i == otherCurves || m.learningCurves(s.ID, c) != nil {
+		if err != nil || i == otherCurves || m.learningCurves(s.ID, c, false) != nil {
 			break
 		}
 		if q.Metric = rule.Name; rule.Name != s.Record.Objective.Metric {
@@ -103,8 +111,9 @@ func (m *Monitor) progress(sweep string, a api.Progress) *plot {
 			url: m.taskURL(sweep, best.Index), points: steps}}})
 }
 
-// learningCurves draws the curves of the best tasks and of those that run over the bands of all.
-func (m *Monitor) learningCurves(sweep string, a api.Curves) *plot {
+// learningCurves draws the curves of the best tasks and of those that run over the bands of all, and
+// with mean that of all.
+func (m *Monitor) learningCurves(sweep string, a api.Curves, mean bool) *plot {
 	all := band{class: "all", title: "all tasks"}
 	half := band{class: "half", title: "the middle half of the tasks"}
 	for _, b := range a.Bands {
@@ -118,6 +127,14 @@ func (m *Monitor) learningCurves(sweep string, a api.Curves) *plot {
 		d.by = byStep
 	}
 	d.caption = captionOf(a.Metric, d.by)
+	if mean {
+		l := drawnLine{label: "mean", title: "mean of " + count(a.Tasks) + " tasks",
+			class: "own mean-line"}
+		for _, b := range a.Bands {
+			l.points = append(l.points, point{b.X, b.Mean})
+		}
+		d.lines = append(d.lines, l)
+	}
 	for _, c := range a.Curves[:min(len(a.Curves), maxPlotLines)] {
 		label := strconv.FormatInt(c.Index, 10)
 		l := drawnLine{label: label, title: "task " + label, url: m.taskURL(sweep, c.Index),

@@ -165,3 +165,19 @@ func TestABrowserDrawsCurves(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// The repeats of a combination have a mean curve: here of the loss, as the objective has no curve.
+func TestMeanCurveOfRepeats(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.samples = func(task.Attempt) []metric.Sample { return losses(3) }
+	s.hire("w1", "gpu1", 3, well)
+	id := s.submit("lr: [0.1, 0.2]\nseed: [1, 2, 3]\n---\nrepeat: seed\n", func(r *core.Record) {
+		ranked(r)
+		r.Recipe.Metrics = append(r.Recipe.Metrics, metric.Rule{Name: "loss", Pattern: "(l)"})
+	})
+	s.becomes(id, "succeeded", 6)
+	has(t, s.enter(monitor.Viewer).get("/sweeps/"+id+"?where=lr%3D0.1"), "Learning curves",
+		"the middle half of them, their mean", `class="own mean-line"`, "mean of 3 tasks",
+		"loss by step")
+}

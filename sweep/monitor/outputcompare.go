@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,6 +130,17 @@ func (v *outputComparison) compare(sweep string, names []string, texts [][]byte)
 				"/"+sweep+"/…/")
 		}
 		all = append(all, shown)
+	}
+	if cut { // what follows the end of one is not known
+		n := math.MaxInt
+		for i, lines := range all {
+			if len(texts[i]) == headBytes {
+				n = min(n, len(lines))
+			}
+		}
+		for i, lines := range all {
+			all[i] = lines[:min(n, len(lines))]
+		}
 	}
 	at := firstDifference(all)
 	switch {
